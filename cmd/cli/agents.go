@@ -121,8 +121,8 @@ func (s *shell) leasesTake() *cobra.Command {
 	draft := operational.LeaseDraft{TTLSeconds: int64(lease.DefaultTTL / time.Second)}
 	return s.does(command{
 		use: "take PATTERN...", short: "Take a lease of files, or take one again", do: lease.Service.Take, words: []string{"patterns"}, in: &draft, hides: "folder ttl_seconds",
-		long: `Takes a lease of the files that the patterns stand for. * and ? stand for characters within a name, ** for any
-folders, {a,b} for either. Brackets are characters of a name, as in src/[id]/page.tsx; with --glob [a-c] stands for
+		long: `Takes a lease of the files that the patterns stand for. The signs * and ? stand for characters within a name, ** for
+any folders, and {a,b} for either. Brackets are characters of a name, as in src/[id]/page.tsx; with --glob [a-c] stands for
 one of these characters. A folder stands for all that lies below it. Patterns are seen from the working folder.`,
 		flags: options{
 			lifetime("for", &draft.TTLSeconds, "it lapses after so long without a word from its holder, 1m to 8h (default 30m)"),

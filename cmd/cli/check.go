@@ -40,9 +40,9 @@ func (s *shell) checkCommand() *cobra.Command {
 		long: `Asks the guard whether a command is known to do harm. The exit code is the
 answer: 0 allow, 1 warn, 2 block.
 
-What stands after -- is the command: one word is a line for the shell, several
-are a program and its arguments, and - reads the line from stdin. A router that
-does not answer is no answer: the exit code then is 1, or what --fail says.`,
+The command stands after --. One word is a line for the shell, and several are a
+program and its arguments; - reads the line from stdin. If the router does not
+answer, the exit code is 1, or what --fail says.`,
 		flags: append(s.flags(&action, "context", "domain", "project", "agent", "tool", "folder"),
 			option("args", &args, "the tool's arguments, a JSON object"),
 			choice("fail", &policy, []string{"open", "closed"}, "what to do if the router does not answer: exit with 0, or with 2; default: warn, exit 1"),
@@ -210,9 +210,9 @@ func (s *shell) checks() (below []*cobra.Command) {
 			in: &approval, hides: "project", flags: options{option("project-wide", &approval.Project, "with --always: in every folder of the project")},
 			long: `Allows what the guard blocked: the next check of exactly this action, by this
 agent in this folder, within ten minutes, once. It takes a person, and asks for the passphrase that
-"passphrase set" has set. Where none is set, it takes a captain's token without the scope
-agent (token create --person NAME --scope captain), or the owner's, and a router
-that has issued a token.
+"passphrase set" has set. Where none is set, it takes the owner's token, or a captain's
+without the scope agent (token create --person NAME --scope captain). The router must
+have issued a token.
 
 With --always it makes a standing permission, for this kind of agent in this
 folder, which "check permissions" lists and revokes.`,

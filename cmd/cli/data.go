@@ -31,9 +31,9 @@ func (s *shell) backupCommand() *cobra.Command {
 	return s.remote(s.made(command{
 		use: "backup PATH", short: "Back both databases up into one archive", args: exactly(&path),
 		long: `Writes a backup of both databases to a gzipped tar archive, while agents go on
-working: a running router makes it; where none runs, it is made of the data
-folder. What was acknowledged before it began is in it. The archive is read back
-and checked before it gets its name. "-" writes it to standard output, unchecked.
+working. A running router makes it; where none runs, it is made of the data
+folder. It holds everything that was acknowledged before it began. The archive is
+read back and checked before it gets its name. "-" writes it to standard output, unchecked.
 
 The owner's token is not in it unless --owner-token asks for it.`,
 		flags: options{
@@ -164,11 +164,13 @@ func (s *shell) verifyCommand() *cobra.Command {
 	var path *string
 	return s.local(command{
 		use: "verify [PATH]", short: "Look a backup or a data folder through, and change nothing", args: perhaps(&path),
-		long: `Reads a backup from end to end: its checksums, then each database's integrity,
-foreign keys, schema and number of rows, and whether the two databases fit each
-other, and whether entries, checks and events are as they were stored: what was changed,
-removed or moved is named by table and number. A folder is looked through in the same way, also while a router uses it;
-without PATH it is the data folder of the settings. "-" reads standard input.
+		long: `Reads a backup from end to end. It checks the sums, and each database's integrity,
+foreign keys, schema and number of rows. It also checks that the two databases fit
+each other, and that entries, checks and events are as they were stored. It names
+each row that was changed, removed or moved, by table and number.
+
+A data folder is checked in the same way, also while a router uses it; without PATH
+it is the folder of the settings. "-" reads standard input.
 The exit code is 1 if anything is wrong.`,
 	}, func(ctx context.Context) error {
 		if path == nil {
@@ -223,14 +225,14 @@ func (s *shell) restoreCommand() *cobra.Command {
 	var how app.RestoreOptions
 	return s.local(command{
 		use: "restore PATH", short: "Put a backup into a data folder that no router holds", args: exactly(&path),
-		long: `Reads a backup, looks it through as verify does, and only then puts its databases
-into the data folder, all at once: whatever interrupts it, the folder has all of
-what it had or all of what the backup has. A folder that holds databases already
-needs --force, and what was there is kept in it under before-restore-….
+		long: `Reads a backup, checks it as verify does, and only then puts its databases into the
+data folder, all at once. If it is interrupted, the folder holds everything that it
+held, or everything that the backup holds. A folder with databases needs --force, and
+keeps them under before-restore-….
 
-A backup of an older version is brought up to date at the next start, one of a
-newer version is refused. Tokens are those of the backup: what was revoked since
-is in force again, and what was issued since is not known.`,
+A backup of an older version is brought up to date at the next start, and one of a
+newer version is refused. Tokens are those of the backup: later revocations are
+undone, and later tokens are unknown.`,
 		flags: options{
 			option("data", &data, "data folder to restore to, instead of that of the settings"),
 			option("force", &how.Force, "also where databases are; they are kept aside"),
@@ -270,8 +272,8 @@ func (s *shell) migrateCommand() *cobra.Command {
 	var data, to, from string
 	return s.local(command{
 		use: "migrate --to postgres://USER@HOST/NAME", short: "Move the databases of a data folder that no router holds to a PostgreSQL server, or back",
-		long: `Looks the databases through as verify does, copies each in one transaction to a
-server in whose schemas no router has written yet, and names the files
+		long: `Checks the databases as verify does, and copies each in one transaction to a server.
+No router may have written into its schemas yet. The files are then called
 learning.db.moved and operational.db.moved. Numbers, ids and cursors stay as they
 are. If it is interrupted, run it again. The router is then started with
 --database and the same address.
@@ -312,14 +314,14 @@ func (s *shell) redactCommand() *cobra.Command {
 	var apply bool
 	return s.local(command{
 		use: "redact", short: "Look for secrets in a data folder that no router holds, and cut them out",
-		long: `Looks through every text of both databases for secrets that were stored before
-this version knew them, and says how many rows of which tables hold some; it
-prints none. With --apply they are cut out: of the texts, of the event log, of
-messages, and of the pages that the databases no longer use. A name that holds
-one is replaced everywhere. It may be interrupted and run again.
+		long: `Searches every text of both databases for secrets that were stored before this version
+knew them. It says how many rows of which tables hold some, and prints none. With
+--apply they are cut out of the texts, of the event log, of messages, and of the
+pages that the databases no longer use. A name that holds one is replaced everywhere.
+It may be interrupted and run again.
 
-Backups are left as they are: make a new one, and delete those of before. What
-was ever stored may have been read: change the secrets themselves as well.`,
+Backups are left as they are: make a new one, and delete the earlier ones. Somebody
+may have read the secrets: change them as well.`,
 		flags: options{
 			option("data", &data, "data folder to look through, instead of that of the settings"),
 			option("apply", &apply, "cut them out; without it nothing is changed"),

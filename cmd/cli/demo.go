@@ -40,15 +40,17 @@ func (s *shell) demoCommand() *cobra.Command {
 	var cmd *cobra.Command
 	cmd = s.made(command{
 		use: "demo [--fast | --pace DURATION]", short: "See what the router does, in two minutes, on data that goes away again",
-		long: `Starts a router of its own on a free port, in a temporary folder, and shows four
-things with real commands and their real output: that a failure which several
-agents report becomes a rule, that the rule stops the next who would repeat it,
-that agents reach each other, and that nothing is lost when the router is killed.
+		long: `Starts a router of its own on a free port, in a temporary folder. It shows four
+things with real commands and their real output:
 
-It touches neither your data nor your router, connects to nothing but itself,
-and leaves nothing behind. Each thing that it says is checked: if one does not
-come about, it says so and exits with 1. Where the output is no terminal it
-waits for nobody.`,
+  a failure that several agents report becomes a rule
+  the rule stops the next agent that would repeat it
+  agents reach each other
+  nothing is lost when the router is killed
+
+It touches neither your data nor your router, connects to nothing but itself, and
+leaves nothing behind. Each claim is checked: if one fails, the demo says so and exits
+with 1. Where the output is no terminal, it waits for nobody.`,
 		flags: options{
 			option("fast", &fast, "wait for nobody"),
 			option("pace", &how.pace, "how long to wait after each thing that is shown"),

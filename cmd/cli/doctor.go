@@ -250,7 +250,7 @@ func printProof(w io.Writer, proof offlineProof) {
 
 func (s *shell) embeddingsCommand() *cobra.Command {
 	return s.does(command{
-		use: "embeddings", short: "Show how far the vectors are by which search goes by meaning too", do: shelf.EmbeddingService.Embeddings,
+		use: "embeddings", short: "Show progress of the embedding index", do: shelf.EmbeddingService.Embeddings,
 		show: func(w io.Writer, status shelf.EmbeddingStatus) {
 			if status.State == shelf.EmbeddingsOff {
 				fmt.Fprintln(w, "No embedding model is configured (llm.embedding_model): search goes by words.")

@@ -49,21 +49,20 @@ func (s *shell) importCommand() *cobra.Command {
 		long: `With --from it reads one of these, and needs the scope captain:
 
 ` + formatList() + `
-Each thing is taken in once, however often the import is repeated: after an
-interruption or a kill, run it again: it goes on where it was, and counts what
-is there already. --dry-run changes nothing and says what would become
-of each; --report writes a line of JSON for each that was refused. What is
-imported counts as little trusted, and secrets are cut out. The answer has the
-import's id: "import undo ID" takes back what it added.
+Each thing is taken in once, however often the import is repeated. After an
+interruption, run it again: it goes on and counts the things that are there already.
+--dry-run changes nothing and says what would become of each thing. --report writes a
+line of JSON for each that was refused. Imported things have little trust, and secrets
+are cut out. The answer has the import's id: "import undo ID" takes back what it added.
 
 Without --from it streams a file of JSON lines to the router, one entry a line:
 
   {"id": "…", "category": "…", "title": "…", "content": "…", "tags": ["…"], "project": "…"}
 
 "text" or "body" may stand for "content", and "scope" for "project". "-" reads
-standard input. A file of SABRE is known by its first line. What is there already is counted as a duplicate, and the same
-id again is an update, so an import that broke off can be repeated. The exit
-code is 1 if any line was refused. Such an import has no id, and is not undone.`,
+standard input. A file of SABRE is known by its first line. An entry that is there already counts as a
+duplicate, and the same id again is an update. So an import that broke off can be
+repeated. The exit code is 1 if any line was refused. Such an import has no id, and is not undone.`,
 		flags: options{
 			option("agent", &defaults.AgentID, "author of what says none; with --from"),
 			option("category", &defaults.Category, "category of what says none"),
@@ -125,10 +124,9 @@ func (s *shell) importUndo() *cobra.Command {
 	var draft transfer.UndoDraft
 	return asks(s, command{
 		use: "undo IMPORT", short: "Take back what an import added", args: exactly(&id),
-		long: `Takes back what an import added, and nothing else: what was there already stays.
-Knowledge, facts, procedures and episodes are deleted, lessons retired, patterns
-deprecated, reminders cancelled. What was changed or used since is kept and
-named; --force takes that too. An import that was broken off can be taken back.`,
+		long: `Takes back what an import added, and nothing else. Knowledge, facts, procedures and
+episodes are deleted, lessons retired, patterns deprecated, reminders cancelled.
+Things that were changed or used since are kept and named; --force takes them too. An import that was broken off can be taken back.`,
 		flags: options{option("force", &draft.Force, "also what was changed or used since")},
 	}, func(ctx context.Context, c *client.Client) (out undoneImport, err error) {
 		if id, err = fullID(ctx, c, "imports", id); err != nil {

@@ -123,9 +123,9 @@ func (s *shell) rememberCommand() *cobra.Command {
 	draft := knowledge.Draft{Category: knowledge.CategoryPattern}
 	return s.does(command{
 		use: "remember TITLE [CONTENT] --category NAME\n  skillrouter remember SENTENCE", short: "Store what was learned", do: knowledge.Service.Store, in: &draft,
-		long: `Stores an entry of knowledge. Without CONTENT, the content is what standard input
-holds, with "-" too; if it holds nothing, the sentence is the content, and its beginning
-the title. Usual categories are error_solution, pattern, best_practice and gotcha; any
+		long: `Stores an entry of knowledge. Without CONTENT, or with "-", the content is read from
+standard input. If that holds nothing, the sentence is the content, and its beginning the
+title. Usual categories are error_solution, pattern, best_practice and gotcha; any
 other name is allowed.`,
 		before: func() error {
 			sentence := draft.Content == ""

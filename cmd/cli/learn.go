@@ -72,11 +72,12 @@ func (s *shell) learnCommand() *cobra.Command {
 	project.after = func(flags *pflag.FlagSet) { o.named = flags.Changed("project") }
 	return s.remote(s.made(command{
 		use: "learn [PATH...]", short: "Learn from agents' records of their sessions: what failed again and again, and what worked",
-		long: `Reads the records that agents keep of their sessions, and learns from the commands in them:
-which failed, how often, in how many sessions, and what worked then. Without PATH it reads
-what Claude Code, Codex, Gemini CLI and opencode keep for this user. Only what is new is read.
-What was learned is told to agents at a start and after a failure; before a command it warns
-once it is accepted. Nothing an assistant said counts; secrets are cut out.`,
+		long: `Reads the records that agents keep of their sessions, and learns from the commands in them.
+It learns which failed, how often, in how many sessions, and what worked then. Without PATH it
+reads what Claude Code, Codex, Gemini CLI and opencode keep for this user, and only what is new.
+
+Agents are told of it at a start and after a failure. Before a command it warns once it is
+accepted. Nothing an assistant said counts, and secrets are cut out.`,
 		args: listed(cobra.ArbitraryArgs, &o.paths),
 		flags: options{
 			project,
@@ -84,7 +85,7 @@ once it is accepted. Nothing an assistant said counts; secrets are cut out.`,
 			option("since", &o.since, "only records that were changed in this time, such as 30d or 720h"),
 			option("dry-run", &o.dry, "store nothing, and show what would be learned"),
 			option("accept", &o.accept, "let the incident of this id warn before a command; may be repeated"),
-			option("accept-seen", &o.seen, "let all that were seen in at least so many sessions warn, but those that were declined"),
+			option("accept-seen", &o.seen, "let every incident warn that was seen in at least so many sessions and was not declined"),
 			option("undo", &o.undo, "take back that the incident of this id warns; may be repeated"),
 			option("forget", &o.forget, "delete what was learned of the project, and read nothing"),
 			option("all", &o.everything, "show every failure, also those of one session"),
@@ -279,17 +280,18 @@ func (s *shell) replayCommand() *cobra.Command {
 	project.after = func(flags *pflag.FlagSet) { o.named = flags.Changed("project") }
 	return s.remote(s.made(command{
 		use: "replay [PATH...]", short: "Measure on your own records what would have been told before and after the mistakes in them",
-		long: `Goes through the records of sessions that took place, the oldest first. Before each session it
-has learned from those before it, and it counts: which mistakes came back, which of them the start
-would have named, the answer after a failure would have mended, and a warning would have come
-before, and how often a warning would have come before a command that went well. Without PATH it
-reads what agents keep for this user. It needs no router, and stores nothing.
+		long: `Goes through the records of past sessions, the oldest first. Before each session it has learned
+from the earlier ones. It counts which mistakes came back, and which of them memory would
+have prevented at the start, after a failure, or by a warning. It also counts warnings before
+commands that went well.
+
+Without PATH it reads what agents keep for this user. It needs no router, and stores nothing.
 It exits with 1 where no mistake came back, or where warnings bother more often than --max-false.`,
 		args: listed(cobra.ArbitraryArgs, &o.paths),
 		flags: options{
 			project,
 			option("since", &o.since, "only records that were changed in this time, such as 30d or 720h"),
-			option("accept-seen", &seen, "let all that was seen in at least so many sessions warn, 0: nothing"),
+			option("accept-seen", &seen, "let every incident warn that was seen in at least so many sessions; 0: none"),
 			option("max-false", &most, "how many of 1,000 commands that went well a warning may come before"),
 			option("all", &each, "show every session in which a mistake came back"),
 		},

@@ -21,7 +21,7 @@ func (s *shell) lessonsCommand() *cobra.Command {
 	var review lesson.ReviewQuery
 	var own bool
 	return s.verbs(verbs{
-		name: "lessons", short: "What went well or badly, and why: add, list, show, edit, delete", of: "LESSON",
+		name: "lessons", short: "Lessons, from what went well or badly: add, list, show, edit, delete", of: "LESSON",
 		long: "Tends the lessons that agents report. A lesson is named by its number, such as 7, or by its id.",
 		rows: lessonRows,
 		plain: []command{
@@ -94,7 +94,7 @@ func (s *shell) rulesCommand() *cobra.Command {
 	add.Flags().Lookup("type").DefValue = string(learning.LessonAntiPattern)
 	remove := s.retires("Retire the lesson of a rule: the guard forgets it, and `lessons restore` takes it back")
 	return s.verbs(verbs{
-		name: "rules", short: "What the guard warns of and blocks: add, list, show, edit, delete", of: "RULE",
+		name: "rules", short: "Rules, by which the guard warns and blocks: add, list, show, edit, delete", of: "RULE",
 		plain:  []command{s.lessonsEdit("RULE"), list, show, s.rulesRestore()},
 		more:   []*cobra.Command{add},
 		remove: remove,

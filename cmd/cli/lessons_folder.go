@@ -59,9 +59,9 @@ func (s *shell) lessonsImport() *cobra.Command {
 A lesson that the router has and that says something else there is left as it
 is, and named.
 
-A file is read as free Markdown notes: a heading with text below it is a lesson,
-and labels such as Symptom, Cause, Fix and Prevention say what its parts are. What
-could not be read is listed with its line. "-" reads standard input. Importing
+A file is read as free Markdown notes. A heading with text below it is a lesson, and
+labels such as Symptom, Cause, Fix and Prevention say what its parts are. Unreadable
+parts are listed with their lines. "-" reads standard input. Importing
 the same again makes no doubles. The exit code is 1 if anything was refused.`,
 		flags: options{
 			option("dry-run", &settings.DryRun, "say what would be done, and do nothing"),

@@ -89,8 +89,8 @@ func (s *shell) lessonsGuard() *cobra.Command {
 	cmd := s.local(command{
 		use: "guard --task TEXT [--mode warn|block]", short: "Check a repository against its workflow policy",
 		long: `Checks what ROOT/agent_workflow_policy.json asks for: documents, specifications, an
-index of lessons, a fresh preflight, and commands that must succeed; then, if
-the policy has a reviewer, what that finds. The findings are printed and kept in
+index of lessons, a fresh preflight, and commands that must succeed. If the policy
+has a reviewer, it runs too. The findings are printed and kept in
 ROOT/logs/agent/guard. It needs no router.
 
 The exit code is 0 for PASS and WARN, and 2 for BLOCK. Only in mode block, and

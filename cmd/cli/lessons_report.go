@@ -32,11 +32,11 @@ func (s *shell) lessonsReport() *cobra.Command {
   skillrouter lessons add "Never prune volumes on prod" --type anti_pattern --domain docker \
       --severity critical --command "docker volume prune" --instead "docker volume rm NAME"
 
-With --file, reports every lesson of a file: a JSON array, or one JSON object a
-line, with the names that POST /lessons/report has; "-" reads standard input.
-What a lesson there leaves open the flags say: --type, --domain, --category,
---severity, --tag, --project, --confidence and --agent. --proposed, --block and
---force are for each anti_pattern of it.
+With --file, reports every lesson of a file: a JSON array, or one JSON object a line.
+The names are those of POST /lessons/report; "-" reads standard input. Flags stand for
+what a lesson there leaves out: --type, --domain, --category, --severity, --tag,
+--project, --confidence and --agent. For each anti_pattern there are --proposed,
+--block and --force.
 Lessons that are refused are listed by their place and stop nothing; the exit
 code is then 1.`,
 		flags: append(s.flags(&draft, "id", "type", "domain", "category", "context", "action", "outcome", "root-cause", "solution", "instead", "severity", "tag", "agent",

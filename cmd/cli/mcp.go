@@ -21,12 +21,12 @@ start their servers themselves. It hands the messages to the running router, and
 starts one that outlives it if there is none on this machine. It ends with its input.
 
 The calls are made as the agent that --agent or SKILLROUTER_AGENT names, else as
-the session of the agent that started this server: with --for claude-code, one
-such as claude-code:amber-fox, the same as its hooks have. If nothing says so, a
+the session of the agent that started this server. With --for claude-code that is
+one such as claude-code:amber-fox, the same as its hooks have. If nothing says so, a
 token says who calls; without one it is "captain". A token that belongs to one
 agent can read its messages only if that agent is named here.
 
-What is stored without a project belongs to that of the working folder.
+Memories without a project get the project of the working folder.
 
 --toolsets or SKILLROUTER_TOOLSETS switches further tools on, such as "lessons";
 "all" is every one. Those in the setting mcp.toolsets are on in any case.`,

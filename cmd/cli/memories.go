@@ -59,7 +59,7 @@ func (s *shell) episodesCommand() *cobra.Command {
 	var draft episode.Draft
 	query := episode.Query{Shown: true}
 	return s.verbs(verbs{
-		name: "episodes", short: "What happened: add, list, show, edit, delete", of: "EPISODE",
+		name: "episodes", short: "Episodes, the record of what happened: add, list, show, edit, delete", of: "EPISODE",
 		long: "Records what happened, and looks it up. An episode is named by its number, such as 7, or by its id.",
 		rows: "number=NO event_type=TYPE title agent_id project created_at=WHEN",
 		plain: []command{
@@ -109,7 +109,7 @@ func (s *shell) knowledgeCommand() *cobra.Command {
 	add := s.rememberCommand()
 	add.Use, add.Aliases = strings.Replace(add.Use, "remember", "add", 1), []string{"remember"}
 	return s.verbs(verbs{
-		name: "knowledge", short: "What was learned: add, list, show, edit, delete", of: "ID",
+		name: "knowledge", short: "Knowledge that was written down: add, list, show, edit, delete", of: "ID",
 		long: "Tends the entries of knowledge. One is named by its id, or by a beginning or end of it that is no other's: lists show the end.",
 		rows: "short=ID title category project agent_id=BY use_count=USED updated_at=CHANGED",
 		plain: []command{
@@ -127,7 +127,7 @@ const patternRows = "number=NO pattern_name=NAME pattern_type=TYPE status occurr
 func (s *shell) patternsCommand() *cobra.Command {
 	emerging := lesson.PatternFilter{Statuses: []lesson.PatternStatus{lesson.PatternEmerging}}
 	return s.verbs(verbs{
-		name: "patterns", short: "What recurs: add, list, show, edit, confirm, delete", of: "PATTERN",
+		name: "patterns", short: "Patterns, which recur in lessons and episodes: add, list, show, edit, confirm, delete", of: "PATTERN",
 		long: "Shows what recurs in lessons and episodes, by itself or because somebody says so. One is named by its number, such as 7, or by its id.",
 		rows: patternRows,
 		plain: []command{
@@ -168,9 +168,9 @@ func (s *shell) proposalsCommand() *cobra.Command {
 		plain: []command{
 			{
 				use: "extract FILE|-", short: "Propose from a transcript what is worth remembering", do: history.ConsolidationService.Consolidate,
-				long: `Reads a transcript: lines that begin with "User:", "Assistant:" and "Tool:", Markdown
-headings of these names, messages as JSON (a list, or one a line, as OpenAI's API and
-Claude Code write them), or a plain log of a shell. The same transcript again changes nothing.`,
+				long: `Reads a transcript. It has lines that begin with "User:", "Assistant:" and "Tool:", or
+Markdown headings of these names. Messages as JSON are read too, in a list or one a line, as
+OpenAI's API and Claude Code write them. So is a plain log of a shell. The same transcript again changes nothing.`,
 				words: []string{"text"}, in: &draft, hides: "ended compacted",
 				before: func() error {
 					text, err := s.read(draft.Text, history.MaxTranscript)

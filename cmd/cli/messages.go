@@ -300,9 +300,9 @@ func (s *shell) stopCommand() *cobra.Command {
 	var all, wait bool
 	return asks(s, command{
 		use: "stop AGENT [--reason TEXT]\n  skillrouter stop --all [--reason TEXT]", short: "Ask an agent to stop, or all", args: between(0, &draft.To), starts: never,
-		long: `Sends the signal "stop". An agent under "skillrouter run" is ended at once; any
-other is told at its next heartbeat or check, also if the router was restarted
-in between, until it begins a new run or "signal AGENT resume" takes the stop back.
+		long: `Sends the signal "stop". An agent under "skillrouter run" is ended at once. Any
+other is told at its next heartbeat or check, also if the router was restarted in
+between. The stop ends when the agent begins a new run, or by "signal AGENT resume".
 A group (a kind of agents, a project, a role) is asked as those of
 its members that live now.`,
 		flags: options{

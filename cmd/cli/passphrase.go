@@ -31,9 +31,9 @@ func (s *shell) passphraseFlags(root *cobra.Command) {
 func (s *shell) passphraseCommand() *cobra.Command {
 	return s.group(&cobra.Command{
 		Use: "passphrase", Short: "The passphrase by which you, and no agent, decide what only a person does",
-		Long: `Where a passphrase is set, it alone allows what the guard blocked, weakens packs and
-rules, issues and revokes tokens, restores backups and cuts out secrets: no token
-stands in for it, the owner's neither. Commands ask for it on the terminal, and the
+		Long: `Where a passphrase is set, it alone allows what the guard blocked, and weakens packs and
+rules. It alone issues and revokes tokens, restores backups and cuts out secrets. No
+token stands in for it, not even the owner's. Commands ask for it on the terminal, and the
 dashboard logs in with it.
 
 Scripts name a file with --passphrase-file FILE, which every command takes: its
@@ -156,7 +156,7 @@ func (s *shell) secretOf(ctx context.Context, file, prompt string) (string, erro
 		text = strings.TrimSuffix(strings.TrimSuffix(string(read), "\n"), "\r")
 	} else {
 		if !isTerminal(s.in) {
-			return "", errs.Errorf(errs.PassphraseNeeded, "this takes a person's passphrase, which is asked for at a terminal, or read from the file that --passphrase-file names, and there is no terminal here")
+			return "", errs.Errorf(errs.PassphraseNeeded, "this takes a person's passphrase, and there is no terminal here to ask for it. Give the command in a terminal, or name a file with --passphrase-file")
 		}
 		typed, err := s.typed(ctx, prompt)
 		if err != nil {

@@ -178,7 +178,7 @@ func (s *shell) proceduresEdit() *cobra.Command {
 	var ref procedure.Ref
 	var file, agent string
 	var says struct {
-		Description *string `json:"description" doc:"What it is for"`
+		Description *string `json:"description" doc:"Its purpose"`
 		Category    *string `json:"category" doc:"Category"`
 	}
 	var read procedure.File

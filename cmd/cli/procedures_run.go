@@ -39,8 +39,8 @@ func (s *shell) proceduresRun() *cobra.Command {
 	var resume string
 	return s.calls(command{
 		use: "run NAME [--param NAME=VALUE]...", short: "Go through a procedure, step by step", args: perhaps(&name),
-		long: `Begins a run, prints each step when its turn comes and reports how it went, as
-you say on standard input: one line for each step,
+		long: `Begins a run, and prints each step when its turn comes. You say on standard input how
+it went, with one line for each step:
 
   s [RESULT]   it succeeded; RESULT is JSON, or a text
   f [ERROR]    it failed
@@ -48,10 +48,9 @@ you say on standard input: one line for each step,
   u            nobody knows
   q            leave; the run waits
 
-With --exec a step's command line is executed with sh -c, after the guard was
-asked: what the guard blocks is not run, and the step fails. What a command
-exits with and the end of its output are the step's result: exit_code, stdout
-and stderr. Steps without a command line are asked about as before.
+With --exec a step's command line is executed with sh -c, after the guard was asked. A
+command that the guard blocks is not run, and the step fails. The exit code and the end
+of the output are the step's result: exit_code, stdout and stderr. Steps without a command line are asked about as before.
 
 Exit codes: 0 the run succeeded, or waits for you; 1 it failed, or --exec could
 not end it; 2 the guard blocked a command.`,

@@ -46,7 +46,7 @@ func relevantOf(a router.Answer, least float64, shown bool) router.Answer {
 // minRelevance is the flag that says from which relevance on something is shown. If nothing is said, people are shown what
 // people are shown, and programs, which read JSON, all.
 func (s *shell) minRelevance(p *float64, shown *bool) boundFlag {
-	o := option("min-relevance", p, "show what is at least so relevant, 0 to 1; if nothing is said, what is 3 % relevant, if anything is 10 %, and all with --json")
+	o := option("min-relevance", p, "least relevance that is shown, 0 to 1 (default 0.03 if anything reaches 0.1; 0 with --json)")
 	o.after = func(flags *pflag.FlagSet) { *shown = !s.json && !flags.Changed("min-relevance") }
 	return o
 }
@@ -107,14 +107,14 @@ func (s *shell) contextCommand() *cobra.Command {
 	var words []string
 	var why bool
 	return s.calls(command{
-		use: "context [TASK...] [--start]", short: "What an agent should know for a task, within a budget of tokens", args: listed(cobra.ArbitraryArgs, &words),
-		long: `Prints what is known for a task, ready to be put before a model: guard rules,
-principles, patterns, lessons, knowledge, facts, procedures, episodes and open
-tasks, within a budget of tokens (` + contexts.Tokenizer + `). Prints nothing if nothing fits.
+		use: "context [TASK...] [--start]", short: "Print what an agent should know for a task, within a budget of tokens", args: listed(cobra.ArbitraryArgs, &words),
+		long: `Prints what is known for a task, ready to be put before a model, within a budget of
+tokens (` + contexts.Tokenizer + `). It asks guard rules, principles, patterns, lessons, knowledge, facts,
+procedures, episodes and open tasks, and prints nothing if nothing fits.
 
 The task is given by --task, by arguments, or with "-" on standard input. With --start
-it prints what an agent's session begins with in this folder, without any task: what must
-never be done, how the last session ended, and what is known of the project.
+it prints what an agent's session begins with in this folder, without any task. That is what
+must never be done, how the last session ended, and what is known of the project.
 With --why, what is in it and what was left out is printed to standard error.`,
 		flags: append(s.flags(&request, "task", "start", "budget", "persona", "agent", "project", "include-untrusted"),
 			option("why", &why, "also say what is in it, and what was left out and why"),

@@ -39,18 +39,20 @@ func (s *shell) runCommand() *cobra.Command {
 	cmd := s.remote(s.command(&cobra.Command{
 		Use: "run --agent ID [--role R] [--task T] -- COMMAND [ARG...]", Short: "Run an agent's command, and keep it in touch with the router", Args: cobra.MinimumNArgs(1),
 		Long: `Runs COMMAND with this terminal and checks the agent in while it runs. A signal
-"stop" from the router asks the command to end (SIGTERM to its process group)
-and ends it after the grace period (SIGKILL); "pause" and "resume" hold it and
-let it go on. The exit code is the command's, 128 more than the signal's number
-if a signal ended it, 127 if there is no such command and 126 if it cannot be run.
+"stop" from the router asks the command to end (SIGTERM to its process group),
+and ends it after the grace period (SIGKILL). The signals "pause" and "resume"
+suspend it and let it go on.
+
+The exit code is the command's, or 128 more than the signal's number if a signal ended
+it. It is 127 if there is no such command, and 126 if it cannot be run.
 
 If the router is away, the command runs on, and the agent is checked in again
 when the router is back. The command finds SKILLROUTER_AGENT,
 SKILLROUTER_SERVER and, if one was given, SKILLROUTER_TOKEN in its environment.
 
-For agents without hooks: --context-file keeps a file with what is known for them
-while they run, --record makes an episode of how they ended (with the lines of
---watch that tell of errors), and --proxy sends them through the memory proxy.
+Three flags are for agents without hooks. --context-file keeps a file with what is
+known for them while they run. --record makes an episode of how they ended, with the
+lines of --watch that tell of errors. --proxy sends them through the memory proxy.
 Their output is not read: it is their terminal's.`,
 	}, func(ctx context.Context, args []string) error {
 		if err := check.AgentID("--agent", w.beat.AgentID); err != nil {

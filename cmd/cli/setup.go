@@ -44,20 +44,18 @@ func (s *shell) setupCommand() *cobra.Command {
 	u := settingUp{shell: s, content: setup.Content{Prompts: true}}
 	cmd := s.local(command{
 		use: "setup AGENT [--project [DIR] | --user]", short: "Set a coding agent up: MCP server, hooks and rules in one command", args: between(0, &u.agent, &u.other),
-		long: `Writes Skill Router into an agent's configuration: the MCP server, the hooks
-(context at a session's start, the guard before a tool is used, failures
-recorded, the transcript read at the end) and a few lines of rules.
+		long: `Writes Skill Router into an agent's configuration: the MCP server, the hooks and a few
+lines of rules. The hooks tell context at a session's start and ask the guard before a
+tool is used. They record failures, and read the transcript at the end.
 AGENT is one of ` + names(setup.Agents()) + `.
 
-It is for you and the project that you stand in: where the agent reads files of a
-project that are one person's alone (Claude Code), those are written. --project
-writes the ones that everybody has who clones the project; nothing of this
-machine goes into them. --user is for all of your projects.
+It is for you and the project that you stand in. If the agent reads personal files in
+a project, as Claude Code does, those are written. --project writes the shared files of
+the project, without anything of this machine. --user is for all of your projects.
 
-Shows every change as a diff and asks before it writes. What was there stays:
-comments, order and everything else. Doing it twice does nothing the second
-time. --remove takes out what it put in; a file that nobody has touched since is
-then what it was, to the byte. A file that is not understood is named with its
+Shows every change as a diff and asks before it writes. Comments, order and everything
+else stay. Doing it twice does nothing the second time. --remove takes out what it put
+in. A file that nobody has touched since is then what it was, to the byte. A file that is not understood is named with its
 line, and nothing is changed.
 
 Without a terminal, nothing is written unless --yes is given; the exit code is
@@ -456,8 +454,8 @@ func (s *shell) setupGit() *cobra.Command {
 	return s.local(command{
 		use: "git", short: "Have git ask before each commit who works on the staged files",
 		long: `Writes a pre-commit hook into the repository that you stand in, where core.hooksPath says, if it does. A hook that was
-there is kept beside it and called first. A commit of files that another agent holds an exclusive lease on is stopped; a
-router that is away is said, and stops nothing. --remove takes it out and puts back what was there.`,
+there is kept beside it and called first. A commit of files is stopped if another agent has an exclusive lease on them. If the
+router is away, the hook says so and stops nothing. --remove takes it out and puts back what was there.`,
 		flags: options{
 			option("remove", &remove, "take it out"),
 			option("yes", &yes, "ask nothing, as for other programs; it never does"),

@@ -20,13 +20,13 @@ func (s *shell) valueCommand() *cobra.Command {
 	var since string
 	return s.does(command{
 		use: "value", do: value.Service.Value, in: &query, hides: "days", show: printValue, short: "Show what agents were told, what they used of it, and what is proposed for retirement",
-		long: `Show what agents were told, what they used of it, which mistakes came back
-all the same, and what it cost in tokens.
+		long: `Shows what agents were told, what they used of it, which mistakes happened again, and
+what it cost in tokens.
 
-Used is an item of which a command was run afterwards and went well, of which
-somebody said that it helped, or a warning that was heeded. Prevented is a mistake
-that was told of and not made where its program ran. What was told 20 times and
-never used is proposed for retirement, with the command that does it.`,
+An item is used if its command was run afterwards and went well, or if somebody said
+that it helped. A warning is used if it was heeded. A mistake is prevented if it was
+told and not made where its program ran. An item that was told 20 times and never used
+is proposed for retirement, with the command that does it.`,
 		flags: options{
 			option("since", &since, "how far back, in whole days, such as 7d or 168h (7d)"),
 		},

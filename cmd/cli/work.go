@@ -59,7 +59,7 @@ func (s *shell) tasksCommand() *cobra.Command {
 
 func (s *shell) reconCommand() *cobra.Command {
 	return s.verbs(verbs{
-		name: "recon", short: "What reconnaissance found: environments, scans, findings",
+		name: "recon", short: "Findings of reconnaissance: environments, scans, findings",
 		plain: []command{
 			{use: "environments", short: "List what is scanned", do: operational.ReconService.Environments, none: "No environments.", rows: "name=ENVIRONMENT kind project description"},
 			{use: "environment NAME", do: operational.ReconService.StoreEnvironment, says: "{name} stored"},
@@ -147,15 +147,15 @@ func (s *shell) sessionsCommand() *cobra.Command {
 				use: "start [GOAL]", short: "Begin a session, and see what the last one left", do: session.Service.Start, as: s.sender, hides: "data",
 				says: "session {id} of {agent_id} is {status}", full: true,
 				long: `Begins a session of an agent. Until it ends, the agent's episodes belong to it. A
-session of the agent that is still open is ended. What former sessions left to
-the agent is shown.`,
+session of the agent that is still open is ended. The command shows what former
+sessions left to the agent.`,
 			},
 			{
 				use: "end [SUMMARY]", short: "End a session, and hand over what is open", do: session.Service.End, as: s.sender,
 				says: "session {id} of {agent_id} is {status}", full: true,
-				long: `Ends a session: the agent's unfinished tasks, unacknowledged messages, undone
-steps of procedures and open reminders are listed with it, and its successor is
-told by a message. "-" reads the summary from standard input.`,
+				long: `Ends a session, and tells its successor by a message. The session lists the agent's
+unfinished tasks, unacknowledged messages, undone steps of procedures and open
+reminders. "-" reads the summary from standard input.`,
 				words: []string{"summary"}, in: &id, flags: options{option("id", &id, "the session to end; the agent's current one if none is named")},
 			},
 			{use: "list", short: "List sessions, the latest first", do: session.Service.List},
@@ -177,14 +177,14 @@ owner's token, in the data folder, is used by these commands if you can read it.
 Scopes: read (see what is shared), agent (act as the agent that --agent names),
 captain (act as any agent), admin (everything, tokens too).
 
-A person's token bears a name, by which the ledger says who allowed or refused
-what the guard blocked: --person NAME --scope captain, or --scope read for one
-who only looks. It signs in to the dashboard. No agent's token is a person's,
-and a program that an agent runs cannot issue one.
+A person's token has a name: --person NAME --scope captain, or --scope read for one
+who only looks. The ledger says by that name who allowed or refused what the guard
+blocked. The token signs in to the dashboard. No agent's token is a person's, and a
+program that an agent runs cannot issue one.
 
-With --project, a token of the scope read or agent sees and writes the rows of
-these projects alone: what has another project, or none, is not there for it.
-What does not keep to projects is refused to it.`,
+With --project, a token of the scope read or agent sees and writes the rows of these
+projects alone. Rows of other projects, or of none, are not there for it. Calls that do
+not keep to projects are refused.`,
 				show: func(w io.Writer, issued operational.IssuedToken) {
 					fmt.Fprintf(s.err, "Token %s. Keep the secret: it is not shown again.\n", clean(issued.ID))
 					fmt.Fprintln(w, clean(issued.Secret))
@@ -289,7 +289,7 @@ func (s *shell) remindersCommand() *cobra.Command {
 	return s.verbs(verbs{
 		name: "reminders", short: "Things to do later: add, list, show, edit, delete", of: "NUMBER",
 		long: `Reminders come due at a time, when something happens, or when a condition over
-facts holds. What is due is in its agent's mailbox and in this list until it is done.`,
+facts holds. A due reminder is in its agent's mailbox and in this list until it is done.`,
 		rows: reminderRows,
 		plain: []command{
 			{
@@ -318,11 +318,10 @@ func (s *shell) remindersAdd(name string) *cobra.Command {
 	return s.does(command{
 		do: operational.ReminderService.Schedule, in: &draft, rows: reminderRows,
 		use: name + " TASK WHEN\n  skillrouter " + name + " TASK TRIGGER", short: "Add a reminder", args: listed(cobra.MinimumNArgs(1), &words),
-		long: `Adds a reminder for a time, in words such as "tomorrow at 9", "in 2 hours",
-"friday 17:30", "24 december" or "2026-12-24 18:00", or for each of many: "every
-day at 9", "every monday and thursday", "every 15 minutes", "monthly". It is read
-on this machine's clock, and may stand after the task, before it, or behind --at.
-Or the reminder waits for its trigger:
+		long: `Adds a reminder for a time, such as "tomorrow at 9", "in 2 hours", "friday 17:30",
+"24 december" or "2026-12-24 18:00". It can come again: "every day at 9", "every monday
+and thursday", "every 15 minutes", "monthly". The words are read by this machine's clock,
+and stand after the task, before it, or behind --at. Or the reminder waits for its trigger:
 
   time:+1hour   time:+1 day 2 hours   time:2026-12-24T18:00:00+01:00
   event:deployment   event:task.*         (told by "reminders event", or in the event log)

@@ -32,7 +32,7 @@ const (
 )
 
 // mostExceptions is how many sentences testdata/words.txt may let pass. Whoever rewrites some lowers it; nothing raises it.
-const mostExceptions = 780
+const mostExceptions = 710
 
 // exceptionsFile says how many sentences of a page, or of a room's messages, are not plain yet, and why. Test with -update to
 // lower the figures to what is left; it raises none.
@@ -110,7 +110,7 @@ func faultsOf(s said, forbidden map[*regexp.Regexp]string) (faults []string) {
 }
 
 // end is where a sentence ends: at a stop or a colon before a capital, a quotation, a figure or a code span, or at a line of its own.
-var end = regexp.MustCompile("(?:[.!?:][)\"”]*\\s+)(?:[\"“(`A-Z0-9%])|\n\\s*\n")
+var end = regexp.MustCompile("(?:[.!?:][)\"”]*\\s+)(?:[\"“(`A-Z0-9%-])|\n\\s*\n")
 
 func sentences(text string) (list []string) {
 	for text = strings.TrimSpace(text); text != ""; {
@@ -302,6 +302,9 @@ func messageTexts(t *testing.T) (texts []said) {
 	return texts
 }
 
+// indented are lines of a help that are a table or an example.
+var indented = regexp.MustCompile(`(?m)^  .*$`)
+
 func codeTexts(t *testing.T, file string, source []byte) (texts []said) {
 	set := token.NewFileSet()
 	parsed, err := parser.ParseFile(set, file, source, parser.SkipObjectResolution)
@@ -309,7 +312,7 @@ func codeTexts(t *testing.T, file string, source []byte) (texts []said) {
 		t.Fatal(err)
 	}
 	add := func(n ast.Node, text string) {
-		if strings.TrimSpace(text) != "" {
+		if text = indented.ReplaceAllString(text, "\n\n"); strings.TrimSpace(text) != "" {
 			texts = append(texts, said{where: fmt.Sprintf("%s:%d", file, set.Position(n.Pos()).Line), text: text})
 		}
 	}
