@@ -172,7 +172,7 @@ var matrix = join(feedAccess, queryAccess, searchAccess, transferAccess, meshAcc
 	"GET /api/incidents/sources":          {{may: anyone, path: "/api/incidents/sources"}},
 	"POST /api/incidents/answer":          {{may: anyone, path: "/api/incidents/answer", body: `{"command":"make","error":"no rule"}`}},
 	"POST /api/incidents/learn":           {{may: asAgentA, path: "/api/incidents/learn", body: `{"agent_id":"a","session_id":"s","steps":[{"command":"make","outcome":"failed","output":"no rule"}]}`}},
-	"POST /api/decisions/heard":           {{may: asAgentA, path: "/api/decisions/heard", body: `{"agent_id":"a","prompt":"Good morning"}`}},
+	"POST /api/decisions/heard":           {{may: asAgentA, path: "/api/decisions/heard", body: `{"agent_id":"a","prompt":"We decided to use pnpm."}`}},
 	"POST /api/decisions/undo":            {{may: agents, path: "/api/decisions/undo", body: `{"handle":"k0"}`, answers: http.StatusNotFound}},
 	"POST /api/incidents/accept":          {{may: asAgentA, path: "/api/incidents/accept", body: `{"by":"a","project":"p","seen":2}`}},
 	"POST /api/incidents/forget":          {{may: captains, path: "/api/incidents/forget", body: `{"project":"none"}`}},
