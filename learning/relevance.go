@@ -6,7 +6,7 @@ import (
 	"skillrouter/internal/check"
 )
 
-// What people are shown of what a search found (docs/benchmarks-search.md).
+// What people are shown of what a search found (docs/benchmarks.md).
 const (
 	// ShownRelevance is how relevant the best must be, that people are shown anything and that it counts as an answer.
 	ShownRelevance = 0.1

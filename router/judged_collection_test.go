@@ -18,7 +18,7 @@ import (
 
 // judgedFiles holds the judged collection: what a team may have noted, questions
 // with the entries that answer them, and what the engine found when it was last
-// agreed to. See docs/judged-search.md.
+// agreed to. See docs/benchmarks.md.
 //
 //go:embed testdata/judged/entries/*.txt testdata/judged/queries.txt testdata/judged/routing.txt testdata/judged/golden.jsonl
 var judgedFiles embed.FS

@@ -4,7 +4,7 @@ import "math"
 
 // RelevanceBias and RelevanceWeights turn Evidence into the probability that a hit is what was meant: a logistic regression,
 // fitted on one half of the judged searches over all kinds in router/search/testdata/mixed.txt. TestRelevance there fits it
-// anew and compares; docs/benchmarks-search.md has its reliability on the other half.
+// anew and compares; docs/benchmarks.md has its reliability on the other half.
 const RelevanceBias = -7.09
 
 // RelevanceWeights are what each part of Evidence counts.

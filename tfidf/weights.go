@@ -1,7 +1,7 @@
 package tfidf
 
 // Weights are the constants of the ranking. They were tuned on public
-// collections; docs/benchmarks-search.md says what each gives.
+// collections; docs/benchmarks.md says what each gives.
 //
 // The words' lane and what is said to be in its units is divided by its best
 // candidate, and every other lane by its own best, so that a weight means the

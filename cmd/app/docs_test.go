@@ -230,21 +230,18 @@ func compare(t *testing.T, path, want string) {
 func TestConfigurationPage(t *testing.T) {
 	compare(t, "../../docs/configuration.md", `# Configuration
 
-The router needs none. What can be set, as `+"`skillrouter config example`"+` prints it (`+"`skillrouter config show`"+` prints what is
-in force, and where each value comes from):
+The router needs none. `+"`skillrouter config show`"+` prints the values in force and where each comes from; `+"`skillrouter config example`"+` prints this:
 
 `+"```yaml\n"+config.Example+"```"+`
 
 ## How commands find the router
 
-In this order: `+"`--server`, `SKILLROUTER_SERVER`"+`, the router that holds your data folder (its lock file names its address),
-the address in your settings. `+"`skillrouter run --start` and `skillrouter mcp`"+` start one if none answers; its log is then
-`+"`serve.log`"+` in the data folder.
+By `+"`--server`"+`, else `+"`SKILLROUTER_SERVER`"+`, else the router that holds your data folder, over its socket there. If none runs, commands start one (not `+"`stop`, `status`, `doctor`"+`); its log is `+"`serve.log`"+` in the data folder.
 
 ## Environment
 
-`+"`SKILLROUTER_SERVER`, `SKILLROUTER_TOKEN`, `SKILLROUTER_AGENT`"+` stand for the flags of the same names in every command.
-`+"`skillrouter run`"+` sets them for the command that it runs. Each setting above is also a variable: `+"`log.level` is `SKILLROUTER_LOG_LEVEL`"+`.
+`+"`SKILLROUTER_SERVER`, `SKILLROUTER_TOKEN`, `SKILLROUTER_AGENT`"+` stand for the flags of the same names in every command; `+"`skillrouter run`"+` sets them for its command.
+`+"`SKILLROUTER_PROJECT`"+`, or a file `+"`.skillrouter`"+`, names the project. Each setting above is also a variable: `+"`log.level` is `SKILLROUTER_LOG_LEVEL`"+`.
 
 ## The data folder
 
@@ -254,13 +251,14 @@ the address in your settings. `+"`skillrouter run --start` and `skillrouter mcp`
 | `+"`*.backup`"+` | copies made before a migration; whole, once they have that name |
 | `+"`first-start`"+` | a first start has not ended; the next one goes on |
 | `+"`high-water`"+` | how far the logs had come, so that a loss after a crash is known |
-| `+"`lost-writes.log`"+` | what turned out to be lost: [look](operations.md#when-it-says-that-writes-are-gone), then remove it |
-| `+"`owner.token`"+` | the owner's token, for `+"`skillrouter token`"+` ([why](decisions/0097-a-passphrase-tells-a-person-from-an-agent.md)) |
-| `+"`guard.copy`, `guard.key`, `guard.seen`"+` | the guard's rules for hooks that get no answer, the key that they are signed with ([why](decisions/0052-a-verdict-waits-for-nothing.md)), and when the copy was made; each start makes the copy anew |
-| `+"`webhook.secret`, `webhook.json`"+` | what the webhook's messages are signed with, and what it told; only with [a webhook](dashboard.md#a-webhook) |
-| `+"`skillrouter.lock`"+` | names the process that holds the folder; the system frees it when that process ends |
+| `+"`lost-writes.log`"+` | what turned out to be lost: [look](operations.md#trouble), then remove it |
+| `+"`owner.token`"+` | the owner's token, for `+"`skillrouter token`"+` |
+| `+"`guard.copy`, `guard.key`, `guard.seen`"+` | the guard's rules for hooks that get no answer, the key that signs them, and when the copy was made |
+| `+"`webhook.secret`, `webhook.json`"+` | the key that signs [the webhook's](dashboard.md#webhook) messages, and what it told |
+| `+"`index/`, `procedures/`, `setup/`"+` | search indexes, which are made again if they are missing; procedures; settings of agents before `+"`setup`"+` |
+| `+"`ballast`, `serve.log`"+` | room for stops on a full disk; the log of a router that a command started |
+| `+"`skillrouter.lock`, `skillrouter.sock`"+` | the process that holds the folder; the socket for its user's programs |
 
-The folder is 0700, its files 0600. If the disk is full, writes answer 507 and reading goes on; writes succeed again, without
-a restart, once there is room.
+The folder is 0700, its files 0600.
 `)
 }

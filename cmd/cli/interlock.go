@@ -17,7 +17,7 @@ func (s *shell) interlockCommand() *cobra.Command {
 		Use: "interlock", Short: "Look at the UDP mesh",
 		Long: `InterLock is a mesh of servers: small UDP datagrams in which servers tell each
 other what they did. The router listens if interlock.listen or --compatible-ports
-says so; docs/interlock.md describes it.`,
+says so; docs/integrations.md describes it.`,
 	}, s.does(command{use: "status", short: "Show the mesh's peers, and what was heard, emitted and refused", do: comms.MeshService.Mesh, show: printMesh}))
 }
 

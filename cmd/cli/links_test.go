@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,7 +13,27 @@ import (
 // link is a link or picture of a page of Markdown.
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// TestLinks: what the pages point to within the repository is there.
+var (
+	heading   = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	codeBlock = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	unspoken  = regexp.MustCompile(`[^\p{L}\p{N}\s_-]`)
+)
+
+// headings are the addresses of a page's headings, as GitHub makes them.
+func headings(t *testing.T, page string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range heading.FindAllStringSubmatch(codeBlock.ReplaceAllString(string(text), ""), -1) {
+		words := unspoken.ReplaceAllString(strings.ToLower(link.ReplaceAllString(found[1], "]")), "")
+		list = append(list, strings.ReplaceAll(strings.TrimSpace(words), " ", "-"))
+	}
+	return list
+}
+
+// TestLinks: what the pages point to within the repository is there, headings too.
 func TestLinks(t *testing.T) {
 	pages := []string{"../../README.md", "../../CHANGELOG.md"}
 	err := filepath.WalkDir("../../docs", func(file string, _ fs.DirEntry, err error) error {
@@ -24,20 +45,31 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	links := 0
+	links, known := 0, map[string][]string{}
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
-			target, _, _ := strings.Cut(found[1], "#")
-			if target == "" || strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+			target, anchor, _ := strings.Cut(found[1], "#")
+			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
 				continue
 			}
 			links++
-			if _, err := os.Stat(filepath.Join(filepath.Dir(page), target)); err != nil {
+			file := filepath.Join(filepath.Dir(page), target)
+			if target == "" {
+				file = page
+			}
+			if _, err := os.Stat(file); err != nil {
 				t.Errorf("%s points to %s, which is not there", page, found[1])
+			} else if anchor != "" && strings.HasSuffix(file, ".md") {
+				if known[file] == nil {
+					known[file] = headings(t, file)
+				}
+				if !slices.Contains(known[file], anchor) {
+					t.Errorf("%s points to %s, a heading that is not there", page, found[1])
+				}
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -87,15 +88,37 @@ func fits(line string, ids map[string]string) *regexp.Regexp {
 	return regexp.MustCompile("^" + pattern + ` *$`)
 }
 
+// sections leaves of a page its second-level sections with one of the headings, or, where the
+// headings begin with "-", all others.
+func sections(ts *testscript.TestScript, text string, headings []string) string {
+	out, found := strings.HasPrefix(headings[0], "-"), 0
+	parts := slices.DeleteFunc(strings.SplitAfter(text, "\n## "), func(part string) bool {
+		heading, _, _ := strings.Cut(part, "\n")
+		named := slices.Contains(headings, heading) || slices.Contains(headings, "-"+heading)
+		if named {
+			found++
+		}
+		return named == out
+	})
+	if found != len(headings) {
+		ts.Fatalf("the page has %d of the sections %q", found, headings)
+	}
+	return strings.Join(parts, "")
+}
+
 // page runs the commands of a page one after the other against the script's router, and holds
 // what they print to what the page shows. An id that is shown stands for the one of this run from then on.
 //
-//	page FILE
+//	page FILE [HEADING…]
 func page(ts *testscript.TestScript, _ bool, args []string) {
-	text, err := os.ReadFile(args[0])
+	file, err := os.ReadFile(args[0])
 	ts.Check(err)
+	text := string(file)
+	if len(args) > 1 {
+		text = sections(ts, text, args[1:])
+	}
 	ids := map[string]string{}
-	for _, one := range readPage(string(text)) {
+	for _, one := range readPage(text) {
 		if elsewhere.MatchString(one.command) {
 			continue
 		}

@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 //	kill-router SIG   send the router that holds the data folder a signal, and wait for its end
 //	await RE CMD...   repeat a command until its output matches
 //	await-file RE F   wait until a file matches
-//	page FILE         hold a page's commands to what it shows of them
+//	page FILE [HEADING…]  hold the commands of a page, or of these sections, to what it shows of them
 //	session FILE      type a page's commands into one shell, and hold them to what it shows
 func TestScripts(t *testing.T) {
 	patterns := []string{"*"}

@@ -32,7 +32,7 @@ const (
 )
 
 // mostExceptions is how many sentences testdata/words.txt may let pass. Whoever rewrites some lowers it; nothing raises it.
-const mostExceptions = 710
+const mostExceptions = 150
 
 // exceptionsFile says how many sentences of a page, or of a room's messages, are not plain yet, and why. Test with -update to
 // lower the figures to what is left; it raises none.
@@ -54,7 +54,7 @@ type said struct {
 func TestWords(t *testing.T) {
 	forbidden := phrases(t)
 	texts := slices.Concat(docTexts(t), messageTexts(t))
-	if len(texts) < 5000 {
+	if len(texts) < 4000 {
 		t.Fatalf("only %d texts were found: the walk is broken", len(texts))
 	}
 	found := map[string][]string{}
@@ -199,7 +199,7 @@ func lower(t *testing.T, allowed map[string]int, reasons map[string]string, foun
 }
 
 // generated are pages that a test makes of what is checked where it stands.
-var generated = []string{"docs/cli.md", "docs/http-api.md", "docs/mcp.md"}
+var generated = []string{"docs/cli.md", "docs/events.md", "docs/http-api.md", "docs/mcp.md"}
 
 // docTexts are the texts of all pages, without their code.
 func docTexts(t *testing.T) (texts []said) {

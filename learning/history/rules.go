@@ -45,7 +45,7 @@ func (Rules) Extract(ctx context.Context, t Transcript) ([]ProposalDraft, error)
 }
 
 // What the confidence of an extracted proposal is made of. Each begins with what
-// its kind is worth and moves with what speaks for it; docs/consolidation.md
+// its kind is worth and moves with what speaks for it; docs/learning.md
 // has the table, and TestRulesQuality what they give.
 const (
 	// An error with its fix.

@@ -85,7 +85,7 @@ func entries(t *testing.T, name string, least int) (list []entry) {
 	return list
 }
 
-// TestCollection holds what the rule finds in the two collections, which were written before it; docs/staleness.md says what its
+// TestCollection holds what the rule finds in the two collections, which were written before it; docs/benchmarks.md says what its
 // first run gave.
 func TestCollection(t *testing.T) {
 	folders := trees(t)

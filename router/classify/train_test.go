@@ -26,7 +26,7 @@ type TrainingLine struct {
 
 // The training's settings, chosen by cross-validation over the hand-made
 // training lines, with an eye on the validation questions where the folds did
-// not decide; docs/benchmarks-routing.md has what else was tried.
+// not decide; docs/benchmarks.md has the figures.
 const (
 	trainingEpochs   = 14
 	trainingRate     = 0.1    // of AdaGrad
@@ -321,7 +321,7 @@ func NewClassifierFrom(file []byte) (*Classifier, error) {
 
 // nearTie is the gap between the two likeliest classes' probabilities under
 // which both sources are asked. Of the validation questions (see
-// docs/benchmarks-routing.md) it sends about one in forty to two sources, and
+// docs/benchmarks.md) it sends about one in forty to two sources, and
 // half of the wrongly classified ones are among them.
 const nearTie = 0.35
 

@@ -28,9 +28,6 @@ func updatePage(path string, report classify.TrainingReport, m, slipped Measured
 		fmt.Fprintf(&b, "| the %d of `%s`, %s | %.3f (%d right) |\n", o.Total, set.file, set.name, o.Accuracy(), o.Right)
 	}
 	fmt.Fprintf(&b, "| hand-written training lines, each held out once in %d folds | %.3f |\n", classify.TrainingFolds, report.Accuracy)
-	fmt.Fprintf(&b, "\nConfusion on the validation questions:\n%s\nReliability on them (expected calibration error %.3f; temperature %.2f, fitted to held-out training lines):\n%s\n",
-		m.confusionTable(), m.Calibration, report.Temperature, m.reliabilityTable())
-	sealed := others[heldOut[len(heldOut)-1].file]
-	fmt.Fprintf(&b, "Reliability on the sealed ones (expected calibration error %.3f):\n%s\n", sealed.Calibration, sealed.reliabilityTable())
+	fmt.Fprintf(&b, "\nExpected calibration error %.3f; temperature %.2f, fitted to held-out training lines.\n\n", m.Calibration, report.Temperature)
 	return page.Update(path, pageBegin, pageEnd, b.String())
 }

@@ -65,7 +65,7 @@ func TestCommittedModel(t *testing.T) {
 	if err := os.WriteFile("model.bin", model, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := updatePage("../../docs/benchmarks-routing.md", report, measured["validation.txt"], slipped, measured, len(model)); err != nil {
+	if err := updatePage("../../docs/benchmarks.md", report, measured["validation.txt"], slipped, measured, len(model)); err != nil {
 		t.Fatal(err)
 	}
 }

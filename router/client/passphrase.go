@@ -56,5 +56,5 @@ func (p Persons) private() error {
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.Unmap().IsLoopback() {
 		return nil
 	}
-	return errs.Errorf(errs.Forbidden, "the passphrase is not sent to %s over plain HTTP, where others could read it: use https (docs/tls.md), or give the command on that machine", net.JoinHostPort(u.Hostname(), u.Port()))
+	return errs.Errorf(errs.Forbidden, "the passphrase is not sent to %s over plain HTTP, where others could read it: use https (docs/operations.md#tls), or give the command on that machine", net.JoinHostPort(u.Hostname(), u.Port()))
 }

@@ -15,7 +15,7 @@ import (
 	"skillrouter/router/kind"
 )
 
-// Figures of the choice. docs/context.md says what they mean for a reader, and
+// Figures of the choice. docs/memory.md says what they mean for a reader, and
 // TestContextQuality holds what they give.
 const (
 	// leastRelevance is below what an item has nothing to do with the task.

@@ -38,7 +38,7 @@ func plainOperations() []huma.Operation {
 			sse, append([]*huma.Param{required("agent_id", "Whose")}, resume...)...),
 		plain(get, "/events", "Feed of all that happens as server-sent events: `id:` is the event's place in the feed, `event:` its type, `data:` the event.",
 			sse, append(feed, resume...)...),
-		switching(plain(get, "/ws", "The same feed as a WebSocket: frames `{type, data, timestamp, seq}`, and `pong` for `ping`. See docs/events.md.", "", feed...)),
+		switching(plain(get, "/ws", "The same feed as a WebSocket: frames `{type, data, timestamp, seq}`, and `pong` for `ping`. See docs/integrations.md#events.", "", feed...)),
 		plain(get, "/metrics", "Figures in Prometheus' text format.", "text/plain"),
 
 		answering(plain(get, "/mcp", "Refused with 405, as the protocol allows: the server has nothing to say unasked.", ""), "405", "There is no such stream"),
@@ -48,7 +48,7 @@ func plainOperations() []huma.Operation {
 			described("header", "Mcp-Protocol-Version", "The protocol's version", text())), "A JSON-RPC message"),
 		answering(plain(remove, "/mcp", "Ends an MCP session.", "", described("header", "Mcp-Session-Id", "The session", text())), "204", "It has ended"),
 
-		taking(plain(post, chatPath+"chat/completions", "OpenAI's chat completions, streamed or not, by the configured model with memory in front; see docs/llm.md. Errors have OpenAI's shape, as on all of `/v1`.", object), "OpenAI's request"),
+		taking(plain(post, chatPath+"chat/completions", "OpenAI's chat completions, streamed or not, by the configured model with memory in front; see docs/integrations.md. Errors have OpenAI's shape, as on all of `/v1`.", object), "OpenAI's request"),
 		taking(plain(post, chatPath+"completions", "OpenAI's completions, passed to the configured endpoint as they are.", object), "OpenAI's request"),
 		taking(plain(post, chatPath+"embeddings", "OpenAI's embeddings, passed to the configured endpoint as they are.", object), "OpenAI's request"),
 		taking(plain(post, chatPath+"responses", "OpenAI's responses, passed to the configured endpoint as they are.", object), "OpenAI's request"),

@@ -231,7 +231,7 @@ func (s *Server) authenticate(c *gin.Context) {
 		return
 	}
 	if err == nil && c.Request.Method != http.MethodGet && strings.HasPrefix(c.FullPath(), personPath) && !Private(c.Request) {
-		err = errs.Errorf(errs.Forbidden, "a passphrase is sent over TLS or from this machine only, and this came over plain HTTP: see docs/tls.md")
+		err = errs.Errorf(errs.Forbidden, "a passphrase is sent over TLS or from this machine only, and this came over plain HTTP: see docs/operations.md#tls")
 	}
 	if err == nil && !s.isWeb(c) { // the dashboard has pages of its own for it
 		err = s.walled(c, caller)

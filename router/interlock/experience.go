@@ -9,7 +9,7 @@ import (
 )
 
 // experienceOf makes an experience of a build, a verification, a validation or
-// an operation (docs/interlock.md has the table). What it does not know becomes
+// an operation (docs/integrations.md has the table). What it does not know becomes
 // the problem's context, beside where it comes from.
 func experienceOf(d admitted) experience.Draft {
 	m := members(maps.Clone(d.Data))

@@ -59,7 +59,7 @@ func (s *sessions) prove(ctx context.Context, r *http.Request, passphrase string
 		return "", errs.Errorf(errs.Unavailable, "this router knows no passphrase")
 	}
 	if !s.private(r) {
-		return "", errs.Errorf(errs.Forbidden, "a passphrase is sent over TLS or from this machine only, and this came over plain HTTP: see docs/tls.md")
+		return "", errs.Errorf(errs.Forbidden, "a passphrase is sent over TLS or from this machine only, and this came over plain HTTP: see docs/operations.md#tls")
 	}
 	host, _, _ := net.SplitHostPort(r.RemoteAddr) // empty over a socket
 	begun, err := s.persons.Begin(ctx, "dashboard "+host, passphrase, sessionFor)

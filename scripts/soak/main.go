@@ -6,7 +6,7 @@
 //
 //	go run ./scripts/soak -time 10m -only kill,power
 //
-// See docs/soak.md.
+// See docs/contributing.md.
 package main
 
 import (

@@ -328,7 +328,7 @@ func TestBellWithoutJetStream(t *testing.T) {
 	}
 }
 
-// TestBellPassword: a server that wants a password gets it, and is asked for no more than docs/cluster.md says that the user needs; no line and no page
+// TestBellPassword: a server that wants a password gets it, and is asked for no more than docs/operations.md says that the user needs; no line and no page
 // shows the password.
 func TestBellPassword(t *testing.T) {
 	dir := t.TempDir()
