@@ -64,6 +64,15 @@ func TestDecisionsStay(t *testing.T) {
 		t.Errorf("a question is kept: %+v", kept)
 	}
 	says("We decided to use pnpm. The lock file of npm breaks the build.")
+	says("From now on use tabs in Go files. Never push to the mirror.")
+	for _, e := range d.holds("Never push to the mirror.", "From now on use tabs in Go files.", "We decided to use pnpm.")[:2] {
+		if e.Content != e.Title {
+			t.Errorf("one of two sentences is told with the other: %+v", e)
+		}
+		if err := d.base.Delete(principal.With(t.Context(), principal.Open()), e.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
 	says("Never push to main.")
 	said := d.holds("Never push to main.", "We decided to use pnpm.")
 	if pnpm := said[1]; pnpm.Category != "decision" || !pnpm.Said() || pnpm.Source != "said at a prompt of claude-code:red-ant, session s1" || pnpm.Content != "We decided to use pnpm. The lock file of npm breaks the build." || said[0].Category != "constraint" {

@@ -106,6 +106,7 @@ var (
 // Said finds what a person said in a text that is to be kept to from then on, sentence by sentence.
 func Said(text string) (list []Saying) {
 	for _, p := range paragraphs(text) {
+		first := len(list)
 		for _, sentence := range split(listed.ReplaceAllString(p.text, "; "), false) {
 			s := Saying{Text: oneLine(sentence), Around: p.text}
 			if len(sentence) < minStanding || len(sentence) > maxStanding || strings.HasSuffix(sentence, "?") || strings.Contains(sentence, "[redacted") {
@@ -125,6 +126,9 @@ func Said(text string) (list []Saying) {
 			if s.Category != "" {
 				list = append(list, s)
 			}
+		}
+		for i := first; i < len(list) && len(list)-first > 1; i++ {
+			list[i].Around = list[i].Text // two entries of one text would be told as one
 		}
 	}
 	return list
