@@ -21,7 +21,7 @@ CREATE TABLE knowledge (
     last_used    INTEGER,                    -- times are Unix milliseconds
     created_at   INTEGER NOT NULL,
     updated_at   INTEGER NOT NULL
-, superseded_by TEXT NOT NULL DEFAULT '') STRICT;
+, superseded_by TEXT NOT NULL DEFAULT '', folder TEXT NOT NULL DEFAULT '', branch TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX knowledge_category ON knowledge(category);
 CREATE INDEX knowledge_project ON knowledge(project);
 CREATE INDEX knowledge_hash ON knowledge(content_hash);
@@ -36,7 +36,7 @@ CREATE TABLE episodes (
     project    TEXT NOT NULL DEFAULT '',
     importance REAL NOT NULL DEFAULT 0.5 CHECK (importance BETWEEN 0 AND 1),
     created_at INTEGER NOT NULL
-, operation_type   TEXT NOT NULL DEFAULT '', server_name      TEXT NOT NULL DEFAULT '', problem          TEXT, solution         TEXT, outcome          TEXT NOT NULL DEFAULT '' CHECK (outcome IN ('', 'success', 'failure', 'partial')), metadata         TEXT, quality_score    REAL CHECK (quality_score BETWEEN 0 AND 1), duration_ms      INTEGER CHECK (duration_ms >= 0), notes            TEXT NOT NULL DEFAULT '', novelty          REAL NOT NULL DEFAULT 0.5 CHECK (novelty BETWEEN 0 AND 1), effectiveness    REAL NOT NULL DEFAULT 0.5 CHECK (effectiveness BETWEEN 0 AND 1), generalizability REAL NOT NULL DEFAULT 0.5 CHECK (generalizability BETWEEN 0 AND 1), utility          REAL NOT NULL DEFAULT 0.5 CHECK (utility BETWEEN 0 AND 1), query_print      INTEGER NOT NULL DEFAULT 0, persona TEXT NOT NULL DEFAULT 'default', event   TEXT NOT NULL DEFAULT '', context TEXT CHECK (context IS NULL OR json_type(context) = 'object'), learned TEXT NOT NULL DEFAULT '') STRICT;
+, operation_type   TEXT NOT NULL DEFAULT '', server_name      TEXT NOT NULL DEFAULT '', problem          TEXT, solution         TEXT, outcome          TEXT NOT NULL DEFAULT '' CHECK (outcome IN ('', 'success', 'failure', 'partial')), metadata         TEXT, quality_score    REAL CHECK (quality_score BETWEEN 0 AND 1), duration_ms      INTEGER CHECK (duration_ms >= 0), notes            TEXT NOT NULL DEFAULT '', novelty          REAL NOT NULL DEFAULT 0.5 CHECK (novelty BETWEEN 0 AND 1), effectiveness    REAL NOT NULL DEFAULT 0.5 CHECK (effectiveness BETWEEN 0 AND 1), generalizability REAL NOT NULL DEFAULT 0.5 CHECK (generalizability BETWEEN 0 AND 1), utility          REAL NOT NULL DEFAULT 0.5 CHECK (utility BETWEEN 0 AND 1), query_print      INTEGER NOT NULL DEFAULT 0, persona TEXT NOT NULL DEFAULT 'default', event   TEXT NOT NULL DEFAULT '', context TEXT CHECK (context IS NULL OR json_type(context) = 'object'), learned TEXT NOT NULL DEFAULT '', folder TEXT NOT NULL DEFAULT '', branch TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX episodes_session ON episodes(session_id, num);
 CREATE INDEX episodes_agent ON episodes(agent_id, num);
 CREATE INDEX episodes_project ON episodes(project, num);

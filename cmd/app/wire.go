@@ -417,7 +417,7 @@ func (a *App) wireSearch(_ context.Context, p *parts) error {
 func (a *App) wireContext(ctx context.Context, p *parts) error {
 	a.life.run(ctx, "facts index", p.facts.RunIndex)
 	sources := contexts.Sources{
-		Guards: p.guards, Lessons: p.lessons, Knowledge: p.knowledge, Facts: p.facts, Kinds: p.kinds,
+		Guards: p.guards, Lessons: p.lessons, Knowledge: p.knowledge, Facts: p.facts, Kinds: p.kinds, Index: p.memory,
 		Episodes: p.episodes, Tasks: p.tasks, Sessions: p.sessions, Incidents: p.incidents,
 		Words: []router.Frequencies{p.knowledge, p.lessons, p.episodes, p.facts},
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"skillrouter/cmd/locate"
 	"skillrouter/learning"
 	"skillrouter/router"
 	"skillrouter/router/client"
@@ -137,6 +138,7 @@ With --why, what is in it and what was left out is printed to standard error.`,
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		request.Folder = workTree()
+		request.Subfolder, request.Branch = locate.Within(workingFolder())
 		built, err := client.Send(ctx, c, contexts.Service.Build, request)
 		err = printed(s, built, err, func(w io.Writer, built contexts.Context) { fmt.Fprint(w, built.Text) })
 		if err == nil && why {

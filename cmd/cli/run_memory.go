@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"skillrouter/cmd/hook/respond"
+	"skillrouter/cmd/locate"
 	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/episode"
 	"skillrouter/router/client"
@@ -135,16 +136,10 @@ func (m *memoryFor) context(ctx context.Context) (string, error) {
 	defer c.Close()
 	agent, project := m.wrapper.beat.AgentID, m.wrapper.shell.place().WorkProject(m.wrapper.beat.ProjectPath)
 	request := contexts.Request{Start: true, Budget: respond.StartBudget, AgentID: agent, Project: project, SessionID: m.session(), Folder: workTree()}
+	request.Task = strings.TrimSpace(first(m.wrapper.beat.CurrentTask, respond.BranchWords(m.wrapper.beat.ProjectPath)))
+	request.Subfolder, request.Branch = locate.Within(workingFolder())
 	known, err := client.Send(ctx, c, contexts.Service.Build, request)
-	if err != nil {
-		return "", err
-	}
-	request.Start, request.Task = false, strings.TrimSpace(first(m.wrapper.beat.CurrentTask, respond.BranchWords(m.wrapper.beat.ProjectPath)))
-	if request.Task == "" {
-		return strings.TrimSpace(known.Text), nil
-	}
-	fitting, err := client.Send(ctx, c, contexts.Service.Build, request)
-	return strings.TrimSpace(known.Text + fitting.Text), err
+	return strings.TrimSpace(known.Text), err
 }
 
 // session names this run as a session that is told nothing twice in one writing.

@@ -80,6 +80,18 @@ func (c Checkout) Branch() string {
 	return branch
 }
 
+// Within is where dir is in its repository: the folder below the root, with slashes, empty at the root, and the branch. Outside of any both are empty.
+func Within(dir string) (folder, branch string) {
+	c, ok := CheckoutOf(dir)
+	if !ok {
+		return "", ""
+	}
+	if folder, _ = filepath.Rel(c.Root, dir); folder == "." {
+		folder = ""
+	}
+	return filepath.ToSlash(folder), c.Branch()
+}
+
 // Origin is the address of the repository that this one was cloned from, without
 // protocol, user and password, so that the ways to write it are one; empty if there is none.
 func (c Checkout) Origin() string {

@@ -82,7 +82,7 @@ func (l *Episodes) edited(ctx context.Context, old Episode, patch Patch) (Change
 	caller := principal.Of(ctx).Keeping()
 	draft := Draft{
 		Persona: old.Persona, EventType: old.EventType, Event: old.Event, Title: old.Title, Content: old.Content, Context: old.Context,
-		Learned: old.Learned, Project: old.Project, Importance: &old.Importance,
+		Learned: old.Learned, Project: old.Project, Place: old.Place, Importance: &old.Importance,
 	}
 	overlay.Put(&draft, &patch)
 	if err := cmp.Or(learning.Still(ctx, old), caller.Into("project", &draft.Project)); err != nil {

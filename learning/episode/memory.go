@@ -42,11 +42,11 @@ func SplitEventType(text string) (eventType, event string) {
 // (of the persona's memory) the name is the title, and what was learned and the context are
 // the content, unless the draft says otherwise; it is an outcome, unless it says so.
 func Prepare(draft Draft, at time.Time) (e Episode, err error) {
-	e = Episode{EventType: draft.EventType, Project: draft.Project, Importance: DefaultImportance, CreatedAt: at.UTC().Truncate(time.Millisecond)}
+	e = Episode{EventType: draft.EventType, Project: draft.Project, Place: draft.Place, Importance: DefaultImportance, CreatedAt: at.UTC().Truncate(time.Millisecond)}
 	if e.Persona, err = check.Persona(draft.Persona); err != nil {
 		return e, err
 	}
-	if err = cmp.Or(check.Name("event", draft.Event), check.Text("learned", draft.Learned, MaxLearned)); err != nil {
+	if err = cmp.Or(learning.CheckPlace(draft.Place), check.Name("event", draft.Event), check.Text("learned", draft.Learned, MaxLearned)); err != nil {
 		return e, err
 	}
 	var redaction redact.Redaction

@@ -103,6 +103,7 @@ type Episode struct {
 	Project    string          `json:"project,omitempty"`
 	Importance float64         `json:"importance"` // 0 to 1
 	CreatedAt  time.Time       `json:"created_at"`
+	learning.Place
 }
 
 // Draft is what a client may say of a new episode. It needs an
@@ -119,6 +120,7 @@ type Draft struct {
 	Context    json.RawMessage `json:"context,omitempty" doc:"Symptom, cause, resolution and the like" object:"true"` // an object, at most MaxContext bytes
 	Learned    string          `json:"learned,omitempty" doc:"In a sentence"`
 	Project    string          `json:"project,omitempty" here:"true"`
+	learning.Place
 	Importance *float64        `json:"importance,omitempty" help:"Importance, 0 to 1 (default 0.5)"` // nil means DefaultImportance
 }
 

@@ -60,7 +60,7 @@ func (k *Base) prepare(writer principal.Principal, draft Draft, trust learning.T
 	at := k.now.Stamp()
 	p.record.Knowledge = Knowledge{
 		ID: draft.ID, Category: draft.Category, Title: draft.Title, Content: draft.Content, Tags: draft.Tags,
-		Source: draft.Source, Author: author, Project: draft.Project, Trust: trust, CreatedAt: at, UpdatedAt: at,
+		Source: draft.Source, Author: author, Project: draft.Project, Trust: trust, CreatedAt: at, UpdatedAt: at, Place: draft.Place,
 	}
 	p.supersedes = draft.Supersedes
 	p.record.Fingerprint = learning.FingerprintOf(p.record.Project, p.record.Title, p.record.Content)
@@ -167,7 +167,7 @@ func (p *plan) update(record Record, old Knowledge, f *fate) {
 		return
 	}
 	record.Number, record.Author, record.UseCount, record.LastUsed, record.CreatedAt = old.Number, old.Author, old.UseCount, old.LastUsed, old.CreatedAt
-	record.SupersededBy = old.SupersededBy
+	record.SupersededBy, record.Place = old.SupersededBy, old.Place
 	if same(old, record.Knowledge) {
 		f.Duplicate = true
 		return

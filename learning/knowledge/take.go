@@ -76,7 +76,7 @@ func derived(id string) bool {
 
 // takenKnowledge checks an entry, cuts its secrets out and makes it one of ours.
 func takenKnowledge(e Knowledge, trust learning.Trust, now time.Time) (r Record, err error) {
-	draft := Draft{ID: e.ID, Category: e.Category, Title: e.Title, Content: e.Content, Tags: e.Tags, Source: e.Source, Project: e.Project}
+	draft := Draft{ID: e.ID, Category: e.Category, Title: e.Title, Content: e.Content, Tags: e.Tags, Source: e.Source, Project: e.Project, Place: e.Place}
 	if err := cmp.Or(learning.CheckAuthor("agent_id", e.Author), checkDraft(&draft, learning.TrustImported), learning.CheckFigures("use_count", e.UseCount)); err != nil {
 		return r, err
 	}
@@ -93,7 +93,7 @@ func takenKnowledge(e Knowledge, trust learning.Trust, now time.Time) (r Record,
 	redactDraft(&draft)
 	r.Knowledge = Knowledge{
 		ID: draft.ID, Category: draft.Category, Title: draft.Title, Content: draft.Content, Tags: draft.Tags, Source: draft.Source, Author: e.Author,
-		Project: draft.Project, Trust: trust, UseCount: e.UseCount, LastUsed: learning.CopyTime(e.LastUsed), CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
+		Project: draft.Project, Trust: trust, UseCount: e.UseCount, LastUsed: learning.CopyTime(e.LastUsed), CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Place: draft.Place,
 		SupersededBy: e.SupersededBy,
 	}
 	if r.SupersededBy == r.ID {

@@ -43,6 +43,7 @@ func checkDraft(draft *Draft, trust learning.Trust) error {
 		learning.CheckContent(draft.Content),
 		check.Text("source", draft.Source, learning.MaxSource),
 		check.Name("project", draft.Project),
+		learning.CheckPlace(draft.Place),
 		learning.CheckIDs("supersedes", draft.Supersedes, learning.MaxSupersedes),
 	); err != nil {
 		return err
@@ -148,6 +149,7 @@ type Knowledge struct {
 	LastUsed  *time.Time     `json:"last_used,omitempty"`
 	CreatedAt time.Time      `json:"created_at"`
 	UpdatedAt time.Time      `json:"updated_at"`
+	learning.Place
 	// SupersededBy is the entry that stands in this one's place, behind which it ranks.
 	SupersededBy string `json:"superseded_by,omitempty"`
 	// Redacted lists the kinds of secret that were cut out of what the call said that this answers. It is not stored.
@@ -164,6 +166,7 @@ type Draft struct {
 	Source   string   `json:"source,omitempty"`
 	AgentID  string   `json:"agent_id,omitempty" actor:"true"`
 	Project  string   `json:"project,omitempty" here:"true"`
+	learning.Place
 	// Supersedes are entries of the same project that this one stands in the place of.
 	Supersedes []string `json:"supersedes,omitempty" doc:"Id of an entry in whose place it stands"`
 }

@@ -132,13 +132,13 @@ var (
 		return append(searchedEpisode(e), &e.Importance)
 	}).Numbered("num")
 	searchedColumns = []string{
-		"num", "id", "session_id", "agent_id", "persona", "event_type", "event", "title", "content", "context", "learned", "project", "created_at",
+		"num", "id", "session_id", "agent_id", "persona", "event_type", "event", "title", "content", "context", "learned", "project", "created_at", "folder", "branch",
 	}
 	scanSearchedEpisode = sized(searchedEpisodes, episodeSize)
 )
 
 func searchedEpisode(e *episode.Episode) []any {
-	return []any{&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, table.Raw(&e.Context), &e.Learned, &e.Project, table.At(&e.CreatedAt)}
+	return []any{&e.Number, &e.ID, &e.SessionID, &e.AgentID, &e.Persona, &e.EventType, &e.Event, &e.Title, &e.Content, table.Raw(&e.Context), &e.Learned, &e.Project, table.At(&e.CreatedAt), &e.Folder, &e.Branch}
 }
 
 func episodeSize(e *episode.Episode) int { return len(e.Content) + len(e.Context) + len(e.Learned) }

@@ -20,11 +20,11 @@ var _ knowledge.Store = (*Store)(nil)
 // records are entries of knowledge with their fingerprints. They are written and read by the ten thousand.
 var records = table.Listed("knowledge", []string{
 	"num", "id", "category", "title", "content", "tags", "source", "agent_id", "project", "trust",
-	"use_count", "last_used", "created_at", "updated_at", "superseded_by",
+	"use_count", "last_used", "created_at", "updated_at", "folder", "branch", "superseded_by",
 }, func(e *knowledge.Record) []any {
 	return []any{
 		&e.Number, &e.ID, &e.Category, &e.Title, &e.Content, table.JSON(&e.Tags), &e.Source, &e.Author, &e.Project, &e.Trust,
-		&e.UseCount, table.AtOrNil(&e.LastUsed), table.At(&e.CreatedAt), table.At(&e.UpdatedAt), &e.SupersededBy,
+		&e.UseCount, table.AtOrNil(&e.LastUsed), table.At(&e.CreatedAt), table.At(&e.UpdatedAt), &e.Folder, &e.Branch, &e.SupersededBy,
 	}
 }).Numbered("num").With("content_hash", func(e *knowledge.Record) any { return e.Fingerprint[:] })
 
@@ -126,7 +126,7 @@ func knowledgeByID(db *gorm.DB, ids []string) ([]knowledge.Knowledge, error) {
 // KnowledgeVersions implements knowledge.Store.
 func (s *Store) KnowledgeVersions(ctx context.Context, id string) ([]knowledge.Knowledge, error) {
 	return knowledgeFrom(s.Read.WithContext(ctx), learning.MaxAnswer, `(SELECT v.num, k.id, v.category, v.title, v.content, v.tags, v.source, k.agent_id, v.project, v.trust,
-		k.use_count, k.last_used, k.created_at, v.since AS updated_at, v.superseded_by
+		k.use_count, k.last_used, k.created_at, v.since AS updated_at, k.folder, k.branch, v.superseded_by
 		FROM knowledge_versions v JOIN knowledge k ON k.id = v.id WHERE v.id = ?)`, "ORDER BY num DESC", id)
 }
 
@@ -166,7 +166,7 @@ func knowledgeFrom(db *gorm.DB, most int, rows, where string, args ...any) ([]kn
 		err = rows.Scan(records.Fields(&record)...)
 		return record.Knowledge, len(record.Content), err
 	})).of(db.Raw(`SELECT num, id, category, title, content, tags, source, agent_id, project, trust,
-		use_count, last_used, created_at, updated_at,
+		use_count, last_used, created_at, updated_at, folder, branch,
 		CASE WHEN superseded_by = '' THEN '' ELSE coalesce((SELECT s.id FROM knowledge s WHERE s.id = entry.superseded_by), '') END FROM `+rows+" AS entry "+where, args...).Rows())
 }
 

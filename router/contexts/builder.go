@@ -105,10 +105,7 @@ func (b *Builder) Build(ctx context.Context, request Request) (_ Context, err er
 		request.Folder = "" // it is another machine's
 	}
 	sources, asked, prompt := b.sources.list(request), request, asking{}
-	switch {
-	case request.Start:
-		sources = b.sources.starting(request)
-	case request.Prompt:
+	if request.Prompt {
 		if prompt = askingOf(request.Task, request.Project, indexes); request.Failure {
 			prompt = askingOfFailure(request.Task, request.Project)
 		}
@@ -118,6 +115,12 @@ func (b *Builder) Build(ctx context.Context, request Request) (_ Context, err er
 			asked.Task = check.Head(prompt.search, MaxTask)
 		}
 	}
+	switch {
+	case request.Start && request.Prompt:
+		sources = append(b.sources.starting(request, b.now()), sources...)
+	case request.Start:
+		sources = b.sources.starting(request, b.now())
+	}
 	if caller.Walled() {
 		sources = slices.DeleteFunc(sources, func(s source) bool { return !s.walled })
 	}
@@ -126,14 +129,16 @@ func (b *Builder) Build(ctx context.Context, request Request) (_ Context, err er
 		return Context{}, err
 	}
 	var candidates []candidate
-	corrected := map[string]string{}
+	corrected, subjects := map[string]string{}, map[string]int{}
 	for _, f := range answers {
+		maps.Copy(subjects, f.subjects)
 		candidates = append(candidates, f.candidates...)
 		maps.Copy(corrected, f.corrected)
 	}
 	c := choice{
 		budget: request.Budget, untrusted: request.IncludeUntrusted, vouched: b.vouched, fencer: b.fencer,
 		terms: newTaskTerms(request.Task, indexes, corrected), at: b.now().UTC().Truncate(time.Hour), project: request.Project,
+		here: learning.Place{Folder: request.Subfolder, Branch: request.Branch}, subjects: subjects,
 		folder: request.Folder, look: func(texts []worktree.Text) [][]string {
 			all, _ := worktree.Gone(ctx, request.Folder, texts)
 			return all
@@ -146,7 +151,12 @@ func (b *Builder) Build(ctx context.Context, request Request) (_ Context, err er
 	switch {
 	case request.Start:
 		c.start, c.share, c.order = true, startShare, startOrder
-		answer = c.chooseStart(candidates)
+		if request.Prompt {
+			c.order = slices.Concat(startOrder, kindOrder)
+			answer = c.chooseBrief(prompt, candidates)
+		} else {
+			answer = c.chooseStart(candidates)
+		}
 	case request.Prompt:
 		answer = c.choosePrompt(prompt, candidates)
 	default:
@@ -206,7 +216,8 @@ func checkRequest(r *Request) error {
 	if r.Persona, err = check.Persona(r.Persona); err != nil {
 		return err
 	}
-	return cmp.Or(check.OptionalAgent("agent_id", r.AgentID), check.Name("project", r.Project), check.Text("folder", r.Folder, maxFolder))
+	return cmp.Or(check.OptionalAgent("agent_id", r.AgentID), check.Name("project", r.Project), check.Text("folder", r.Folder, maxFolder),
+		check.Text("subfolder", r.Subfolder, maxFolder), check.Text("branch", r.Branch, maxFolder))
 }
 
 // gather asks stores at once. One that fails, or does not answer in time,

@@ -70,6 +70,8 @@ type choice struct {
 	start     bool // a session begins
 	project   string
 	folder    string // empty: nothing is looked for
+	here      learning.Place
+	subjects  map[string]int // how many entries there are of each subject
 	look      func(texts []worktree.Text) [][]string
 	// instructions are the words of what the folder tells agents by itself.
 	instructions func() string
@@ -222,7 +224,7 @@ func behind(a, b *rated) int { return min(len(a.gone), 1) - min(len(b.gone), 1) 
 func once(candidates []candidate) (list []*rated) {
 	seen := map[string]bool{}
 	for i := range candidates {
-		if key := candidates[i].kind + "/" + candidates[i].id; !seen[key] {
+		if key := candidates[i].part() + "/" + candidates[i].kind + "/" + candidates[i].id; !seen[key] {
 			seen[key] = true
 			list = append(list, &rated{candidate: candidates[i]})
 		}
@@ -261,13 +263,13 @@ func (c *choice) toldBefore(r *rated) bool {
 	return true
 }
 
-// place takes an item in if anything has room yet.
-func (c *choice) place(r *rated) {
+// place takes an item in if anything has room yet, and tells whether it is in.
+func (c *choice) place(r *rated) bool {
 	if c.budget-c.tokens < leastItem {
 		c.leave(&r.candidate, reasonBudget)
-		return
+		return false
 	}
-	c.take(r)
+	return c.take(r)
 }
 
 // recentness is ½ to the power of the age in half-lives; what has no date is of no age.
@@ -293,8 +295,8 @@ func (c *choice) worth(r *rated) float64 {
 // take takes an item in, cut if need be; false if it repeats another or finds no room.
 func (c *choice) take(r *rated) bool {
 	room, heading := c.budget-c.tokens, ""
-	if !c.kinds[r.kind] {
-		heading = c.heading(r.kind)
+	if !c.kinds[r.part()] {
+		heading = c.heading(r.part())
 	}
 	headed := CountTokens(heading)
 	fits := c.fit(r, room-headed)
@@ -306,7 +308,7 @@ func (c *choice) take(r *rated) bool {
 	if c.repeats(r) {
 		return false
 	}
-	c.kinds[r.kind] = true
+	c.kinds[r.part()] = true
 	c.tokens += headed + r.tokens
 	c.length += length
 	c.chosen = append(c.chosen, r)
@@ -323,7 +325,7 @@ func (c *choice) crowdOut(r *rated) {
 // repeats tells whether an item says what a chosen one says, and leaves it out then.
 func (c *choice) repeats(r *rated) bool {
 	for _, other := range c.chosen {
-		if r.id == other.id && isLesson(r.kind) && other.kind == router.KindGuard || sayTheSame(r.said(), other.said()) {
+		if r.id == other.id && (r.kind == other.kind || isLesson(r.kind) && other.kind == router.KindGuard) || sayTheSame(r.said(), other.said()) {
 			c.leave(&r.candidate, "duplicate of "+other.id)
 			return true
 		}
@@ -396,20 +398,20 @@ func (c *choice) write() Context {
 		if c.start {
 			newer = b.date.Compare(a.date)
 		}
-		return cmp.Or(slices.Index(c.order, a.kind)-slices.Index(c.order, b.kind), behind(a, b), cmp.Compare(b.score, a.score), newer, strings.Compare(a.id, b.id))
+		return cmp.Or(slices.Index(c.order, a.part())-slices.Index(c.order, b.part()), a.position-b.position, behind(a, b), cmp.Compare(b.score, a.score), newer, strings.Compare(a.id, b.id))
 	})
 	var text strings.Builder
 	text.WriteString(c.intro + c.open)
-	kind := ""
+	part := ""
 	for i, r := range c.chosen {
-		if r.kind != kind {
-			kind = r.kind
-			if c.start && i > 0 && answer.Rules == 0 && !inHead(kind) && inHead(c.chosen[i-1].kind) {
+		if r.part() != part {
+			part = r.part()
+			if c.start && i > 0 && answer.Rules == 0 && !inHead(part) && inHead(c.chosen[i-1].part()) {
 				text.WriteString(c.closed)
 				answer.Rules = text.Len()
 				text.WriteString(c.open)
 			}
-			text.WriteString(c.heading(kind))
+			text.WriteString(c.heading(part))
 		}
 		text.WriteString(r.block)
 		answer.Items = append(answer.Items, Item{
@@ -420,7 +422,7 @@ func (c *choice) write() Context {
 	answer.Tokens = c.tokens
 	if c.start && answer.Rules == 0 { // the second pair of marks was not needed
 		answer.Tokens -= CountTokens(c.open) + CountTokens(c.closed)
-		if inHead(kind) {
+		if inHead(part) {
 			answer.Rules = text.Len()
 		}
 	}
@@ -428,7 +430,7 @@ func (c *choice) write() Context {
 	return answer
 }
 
-// inHead tells whether a kind stands in the first part of a start, before messages.
-func inHead(kind string) bool {
-	return kind == router.KindGuard || kind == router.KindEpisode || kind == router.KindIncident
+// inHead tells whether a section stands in the first part of a start, before messages.
+func inHead(section string) bool {
+	return section == router.KindGuard || section == sectionDecided || section == router.KindIncident
 }

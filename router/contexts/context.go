@@ -24,7 +24,8 @@ type Request struct {
 	// projects. What fits the task, if there is one, comes with it.
 	Start bool `json:"start,omitempty" doc:"What a session begins with, instead of what fits a task"`
 	// Prompt says that Task is what a person typed: only what belongs to it is told, of this
-	// project and of none, and mostly nothing. It does not go with Start.
+	// project and of none, and mostly nothing. With Start it is what a subagent was given to do, which begins with the
+	// rules and decisions and that.
 	Prompt bool `json:"prompt,omitempty"`
 	// Failure says that Task is a command that failed, and what it printed. What the session was told before is told
 	// again then, once.
@@ -43,6 +44,10 @@ type Request struct {
 	// Folder is the working tree that the agent works in. Of a caller on this machine it is looked into: what names a
 	// file, a target of a makefile, a script or a dependency that is no longer there is marked, and stands behind.
 	Folder string `json:"folder,omitempty"`
+	// Subfolder is where below the repository's root the agent works, and Branch what is checked out there: what was
+	// written there is told first, and what was written elsewhere is marked so.
+	Subfolder string `json:"subfolder,omitempty"`
+	Branch    string `json:"branch,omitempty"`
 	// IncludeUntrusted takes in what came from files and other systems, marked as such.
 	IncludeUntrusted bool `json:"include_untrusted,omitempty" doc:"Also what came from files and other systems, marked so"`
 }

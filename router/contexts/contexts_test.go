@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -90,13 +91,13 @@ func (s stockSessions) List(_ context.Context, f operational.SessionFilter) (lis
 
 type stockKnowledge struct{ *stock }
 
-func (s stockKnowledge) List(_ context.Context, f knowledge.Filter) (page knowledge.Page, err error) {
+func (s stockKnowledge) InForce(_ context.Context, project string) (list []knowledge.Knowledge, err error) {
 	for _, k := range s.knowledge {
-		if ofProject(k.Project, f.Project, f.General) {
-			page.Results = append(page.Results, k)
+		if (k.Project == "" || k.Project == project) && (k.Category == knowledge.CategoryDecision || k.Category == knowledge.CategoryConstraint) {
+			list = append(list, k)
 		}
 	}
-	return page, nil
+	return list, nil
 }
 
 func (s stockKnowledge) Find(ctx context.Context, _ knowledge.Query) (r knowledge.Results, err error) {
@@ -122,9 +123,28 @@ func (s stockFacts) Find(_ context.Context, q fact.Search) (r fact.FactsFound, e
 	return r, nil
 }
 
-func (s stockFacts) Search(_ context.Context, q fact.Query) (page fact.Page, err error) {
-	page.Facts = append(page.Facts, s.facts...)
-	return page, nil
+// Lines has what the stock has in the database's words; TestIndex is over a database.
+func (s *stock) Lines(_ context.Context, q learning.LinesQuery) (learning.Lines, error) {
+	found := learning.Lines{Subjects: map[string]int{}}
+	add := func(l learning.Line) {
+		age := max(0, q.At.Sub(l.At).Hours()/24)
+		l.Worth = float64(l.Uses)/float64(l.Uses+4) + 30/(30+age) + map[learning.Trust]float64{learning.TrustPerson: 0.6, learning.TrustAgent: 0.2, learning.TrustImported: -3}[l.Trust]
+		l.Whole = len(l.Text) <= learning.LineText
+		l.Text = l.Text[:min(len(l.Text), learning.LineText)]
+		found.Lines, found.Subjects[l.Subject] = append(found.Lines, l), found.Subjects[l.Subject]+1
+	}
+	for _, k := range s.knowledge {
+		if slices.Contains(q.Projects, k.Project) {
+			add(learning.Line{Kind: "knowledge", Number: k.Number, ID: k.ID, Title: k.Title, Text: k.Content, Subject: k.Category, Author: k.Author, Trust: k.Trust, Uses: k.UseCount, At: k.UpdatedAt, Project: k.Project, Place: k.Place})
+		}
+	}
+	for _, f := range s.facts {
+		if f.Persona == q.Persona {
+			add(learning.Line{Kind: "fact", Number: f.Version, ID: f.Key, Title: f.Key, Text: string(f.Value), Subject: f.Category, Author: f.Author, Trust: f.Trust, Uses: f.AccessCount, At: f.CachedAt})
+		}
+	}
+	slices.SortStableFunc(found.Lines, func(a, b learning.Line) int { return cmp.Or(cmp.Compare(b.Worth, a.Worth), b.At.Compare(a.At)) })
+	return found, nil
 }
 
 func (s stockFacts) Used(persona string, keys ...string) {
@@ -164,7 +184,7 @@ func (s stockTasks) List(_ context.Context, f operational.TaskFilter) (list []op
 
 func (s *stock) builder() *contexts.Builder {
 	return contexts.NewBuilder(contexts.Sources{
-		Guards: s, Lessons: s, Knowledge: stockKnowledge{s}, Facts: stockFacts{s}, Episodes: stockEpisodes{s}, Tasks: stockTasks{s}, Sessions: stockSessions{s},
+		Guards: s, Lessons: s, Knowledge: stockKnowledge{s}, Facts: stockFacts{s}, Episodes: stockEpisodes{s}, Tasks: stockTasks{s}, Sessions: stockSessions{s}, Index: s,
 	}, contexts.Options{Now: func() time.Time { return now }})
 }
 

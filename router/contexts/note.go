@@ -24,6 +24,9 @@ func (b *Builder) note(ctx context.Context, request *Request, answer *Context, c
 		told.Moment = operational.ToldAtPrompt
 	}
 	for _, r := range chosen {
+		if r.listed {
+			continue // it was offered, and not told
+		}
 		if r.briefed != nil {
 			told.Items = append(told.Items, r.lines()...)
 			continue

@@ -152,6 +152,12 @@ func frequencies(stems []string, stores []router.Frequencies) []int {
 // choosePrompt chooses what belongs to a prompt: mostly nothing.
 func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
 	c.begin(candidates)
+	c.fitting(asked, candidates)
+	return c.write()
+}
+
+// fitting takes in what belongs to a prompt.
+func (c *choice) fitting(asked asking, candidates []candidate) {
 	s := subject.Known()
 	all := once(candidates)
 	all = slices.DeleteFunc(all, func(r *rated) bool {
@@ -201,7 +207,6 @@ func (c *choice) choosePrompt(asked asking, candidates []candidate) Context {
 			c.place(r)
 		}
 	}
-	return c.write()
 }
 
 // shared is the evidence of the words that a prompt and an item have in common.

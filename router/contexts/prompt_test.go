@@ -2,6 +2,7 @@ package contexts_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"skillrouter/learning/guard"
@@ -42,7 +43,18 @@ func TestPromptsProject(t *testing.T) {
 			t.Errorf("%q is told %q", prompt, got)
 		}
 	}
-	if _, err := b.Build(asReader(t), contexts.Request{Prompt: true, Start: true, Task: "x", Budget: 600}); fieldOf(err) != "prompt" {
-		t.Errorf("both a prompt and a start: %v", err)
+}
+
+// TestSubagent: it begins with the rules, what is decided and what belongs to its task, each once.
+func TestSubagent(t *testing.T) {
+	c := teamMemory().build(t, contexts.Request{Prompt: true, Start: true, Task: "never drop the orders table, and add lodash with npm", Budget: 1200, Project: "shop", AgentID: "a", SessionID: "s"})
+	if got, want := ids(c), []string{"never", "never-all", "never-low", "decided", "pnpm"}; !slices.Equal(got, want) {
+		t.Errorf("it is told %q, not %q\n%s", got, want, c.Text)
+	}
+	if n := strings.Count(c.Text, "# Memory\n"); n != 1 {
+		t.Errorf("%d headers:\n%s", n, c.Text)
+	}
+	if c := teamMemory().build(t, contexts.Request{Prompt: true, Start: true, Budget: 1200, Project: "shop"}); len(c.Items) != 4 {
+		t.Errorf("without a task it is told %q", ids(c))
 	}
 }

@@ -33,13 +33,16 @@ type Sources struct {
 	}
 	Knowledge interface {
 		Find(ctx context.Context, query knowledge.Query) (knowledge.Results, error)
-		List(ctx context.Context, filter knowledge.Filter) (knowledge.Page, error)
+		InForce(ctx context.Context, project string) ([]knowledge.Knowledge, error)
 		Used(ids ...string)
 	}
 	Facts interface {
 		Find(ctx context.Context, query fact.Search) (fact.FactsFound, error)
-		Search(ctx context.Context, query fact.Query) (fact.Page, error)
 		Used(persona string, keys ...string)
+	}
+	// Index has the entries of all kinds as lines.
+	Index interface {
+		Lines(ctx context.Context, query learning.LinesQuery) (learning.Lines, error)
 	}
 	Episodes interface {
 		Search(ctx context.Context, query episode.Query) (episode.Results, error)
@@ -83,13 +86,20 @@ type candidate struct {
 	handle                               string // empty: it has none
 	project                              string
 	date                                 time.Time
-	confidence                           float64  // 0 to 1
-	uses                                 int64    // how often it was used, or occurred
-	grave                                float64  // 0 to 1, of a lesson: by its severity
-	least                                float64  // its relevance is not less, whatever its words
-	facts                                string   // the persona, of a fact
-	superseded                           string   // the id of what stands in its place
-	vouched                              bool     // another voice than its author's stands by it
+	confidence                           float64 // 0 to 1
+	uses                                 int64   // how often it was used, or occurred
+	grave                                float64 // 0 to 1, of a lesson: by its severity
+	least                                float64 // its relevance is not less, whatever its words
+	facts                                string  // the persona, of a fact
+	superseded                           string  // the id of what stands in its place
+	vouched                              bool    // another voice than its author's stands by it
+	section                              string  // of a context that it stands in; empty: that of its kind
+	place                                learning.Place
+	subject                              string
+	worth                                float64  // in an index
+	partial                              bool     // its body is the beginning of its text
+	listed                               bool     // it is told by its title alone
+	position                             int      // in its section; 0: by what it is worth
 	briefed                              []string // of a brief: its incidents, one a line
 	gone                                 []string // what it names of the working tree that is no longer there
 	words                                *words   // of title and body, once they were read: see said
@@ -107,6 +117,7 @@ func (c *candidate) said() *words {
 type gathered struct {
 	candidates []candidate
 	corrected  map[string]string
+	subjects   map[string]int // how many entries there are of each
 }
 
 // source asks one store.
@@ -117,7 +128,7 @@ type source struct {
 }
 
 // walledSources are those that do. A caller that is bound to projects is told of nothing else.
-var walledSources = []string{"lessons", "rules", "knowledge", "knowledge of the project", "episodes", "episodes of the project", "decisions"}
+var walledSources = []string{"lessons", "rules", "knowledge", "knowledge of the project", "episodes", "episodes of the project", "decisions", "index"}
 
 // within are those of the indexes that have one of the caller's projects alone.
 func within(ctx context.Context, indexes []router.Frequencies) (own []router.Frequencies, err error) {

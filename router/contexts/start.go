@@ -14,9 +14,7 @@ import (
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
-	"skillrouter/learning/fact"
 	"skillrouter/learning/history"
-	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -34,9 +32,10 @@ const (
 	// sessionShare is that of the last session: what was decided and left open in it is
 	// what the work goes on with.
 	sessionShare = 4
-	// memoryShare is the part of the budget that decisions and knowledge take before
-	// principles and lessons have had their turn.
-	memoryShare = 0.6
+	// decidedShare is the part of the budget that decisions may take whole. Others stand in the index.
+	decidedShare = 0.25
+	// mostDecisions is how many decisions are looked at.
+	mostDecisions = 40
 	// generalPart is what counts of an item that belongs to no project beside one of this project.
 	generalPart = 0.8
 	// enoughUses is how many uses make an entry as much used as can be.
@@ -50,15 +49,19 @@ const (
 // startOrder is the order of the sections at a start: what must not be done, where
 // the last session stopped, and then what is known.
 var startOrder = []string{
-	router.KindGuard, router.KindEpisode, router.KindIncident, router.KindSession, router.KindTask, router.KindKnowledge, router.KindFact,
-	router.KindPrinciple, router.KindPattern, router.KindLesson, router.KindProcedure,
+	router.KindGuard, sectionDecided, router.KindIncident, router.KindSession, router.KindTask, sectionIndex, sectionLessons,
 }
 
 // starting returns the stores that are there, each asked for what a session in a
 // project begins with: of this project, and of none.
-func (s Sources) starting(r Request) (list []source) {
+func (s Sources) starting(r Request, at time.Time) (list []source) {
 	add := adder(&list)
 	add(s.Lessons != nil, "rules", s.startRules)
+	add(s.Knowledge != nil, "knowledge", s.inForce)
+	add(s.Episodes != nil && r.Project != "", "decisions", s.decisions)
+	if r.Prompt {
+		return list
+	}
 	add(s.Incidents != nil && r.Project != "", "incidents", s.brief)
 	add(s.Lessons != nil, "lessons", s.startLessons)
 	add((s.Sessions != nil || s.Episodes != nil) && (r.Project != "" || r.AgentID != ""), "sessions", s.lastSession)
@@ -66,9 +69,7 @@ func (s Sources) starting(r Request) (list []source) {
 		r.Project = "" // those that the agent itself holds
 		return s.tasks(ctx, r)
 	})
-	add(s.Episodes != nil && r.Project != "", "decisions", s.decisions)
-	add(s.Knowledge != nil, "knowledge", s.startKnowledge)
-	add(s.Facts != nil, "facts", s.startFacts)
+	add(s.Index != nil, "index", func(ctx context.Context, r Request) (gathered, error) { return s.startIndex(ctx, r, at) })
 	return list
 }
 
@@ -93,7 +94,7 @@ func (s Sources) startRules(ctx context.Context, r Request) (f gathered, err err
 			continue // it is no rule
 		}
 		c := lessonCandidate(&l)
-		c.kind, c.body = router.KindGuard, lines("", l.RootCause, "Instead: ", strings.Join(l.Alternatives, "; "), "Commands: ", strings.Join(l.RelatedCommands, "; "))
+		c.kind, c.body = router.KindGuard, lines("Instead: ", strings.Join(l.Alternatives, "; "))
 		f.candidates = append(f.candidates, c)
 	}
 	return f, err
@@ -106,7 +107,9 @@ func (s Sources) startLessons(ctx context.Context, r Request) (f gathered, err e
 	})
 	for _, l := range found {
 		if l.Type != learning.LessonAntiPattern && !ofIncident(&l) {
-			f.candidates = append(f.candidates, lessonCandidate(&l))
+			c := lessonCandidate(&l)
+			c.section = sectionLessons
+			f.candidates = append(f.candidates, c)
 		}
 	}
 	return f, err
@@ -140,35 +143,25 @@ func lessonCandidate(l *lesson.Lesson) candidate {
 	}
 }
 
+// inForce are the decisions and constraints that hold in the project, and everywhere.
+func (s Sources) inForce(ctx context.Context, r Request) (f gathered, err error) {
+	found, err := s.Knowledge.InForce(ctx, r.Project)
+	for _, e := range found {
+		f.candidates = append(f.candidates, candidate{
+			section: sectionDecided, kind: router.KindKnowledge, id: e.ID, handle: router.HandleOf(router.KindKnowledge, e.Number), title: e.Title, body: e.Content, author: e.Author,
+			trust: string(e.Trust), project: e.Project, place: e.Place, date: e.UpdatedAt, confidence: 1, uses: e.UseCount,
+		})
+	}
+	return f, err
+}
+
 func (s Sources) decisions(ctx context.Context, r Request) (f gathered, err error) {
-	found, err := s.Episodes.Recent(ctx, episode.Filter{Persona: r.Persona, Project: r.Project, EventType: episode.EventDecision, Limit: startPage})
+	found, err := s.Episodes.Recent(ctx, episode.Filter{Persona: r.Persona, Project: r.Project, EventType: episode.EventDecision, Limit: mostDecisions})
 	for _, e := range found {
 		f.candidates = append(f.candidates, candidate{
-			kind: router.KindEpisode, id: e.ID, handle: router.HandleOf(router.KindEpisode, e.Number), title: e.Title, body: e.Content, author: e.AgentID, trust: router.TrustAgent, project: e.Project,
-			date: e.CreatedAt, confidence: e.Importance,
+			section: sectionDecided, kind: router.KindEpisode, id: e.ID, handle: router.HandleOf(router.KindEpisode, e.Number), title: e.Title, body: e.Content, author: e.AgentID,
+			trust: router.TrustAgent, project: e.Project, place: e.Place, date: e.CreatedAt, confidence: e.Importance,
 		})
-	}
-	return f, err
-}
-
-func (s Sources) startKnowledge(ctx context.Context, r Request) (f gathered, err error) {
-	found, err := ownAndGeneral(r.Project, func(project string, general bool) ([]knowledge.Knowledge, error) {
-		page, err := s.Knowledge.List(ctx, knowledge.Filter{Project: project, General: general, Limit: startPage})
-		return page.Results, err
-	})
-	for _, e := range found {
-		f.candidates = append(f.candidates, candidate{
-			kind: router.KindKnowledge, id: e.ID, handle: router.HandleOf(router.KindKnowledge, e.Number), title: e.Title, body: e.Content, author: e.Author, trust: string(e.Trust), project: e.Project,
-			date: e.UpdatedAt, confidence: knowledgeConfidence, uses: e.UseCount, superseded: e.SupersededBy,
-		})
-	}
-	return f, err
-}
-
-func (s Sources) startFacts(ctx context.Context, r Request) (f gathered, err error) {
-	page, err := s.Facts.Search(ctx, fact.Query{Persona: r.Persona, Limit: startPage})
-	for _, known := range page.Facts {
-		f.candidates = append(f.candidates, factCandidate(&known))
 	}
 	return f, err
 }
@@ -257,51 +250,83 @@ func openEnds(h *operational.Handover) string {
 	return b.String()
 }
 
-// chooseStart chooses by the order of the sections, and within one by use and freshness.
+// chooseStart chooses by the order of the sections. What must not be done, what is decided, what fails and where the last session stopped
+// is told whole, of all else the titles, and more of them if there is room.
 func (c *choice) chooseStart(candidates []candidate) Context {
 	c.begin(candidates)
-	all := slices.DeleteFunc(once(candidates), c.distrusted)
-	for _, r := range all {
+	var head, entries, lessons []*rated
+	for _, r := range once(candidates) {
 		r.score = startWorth(&r.candidate, c.at, c.project)
-	}
-	slices.SortStableFunc(all, func(a, b *rated) int {
-		return cmp.Or(cmp.Compare(startRank(a.kind), startRank(b.kind)), cmp.Compare(b.score, a.score), b.date.Compare(a.date), strings.Compare(a.id, b.id))
-	})
-	all = slices.DeleteFunc(c.withoutSuperseded(all), c.toldBefore)
-	c.markGone(all)
-	slices.SortStableFunc(all, func(a, b *rated) int { return cmp.Compare(startRank(a.kind), startRank(b.kind)) })
-	guards := 0
-	var later []*rated
-	for _, r := range all {
 		switch {
-		case r.kind == router.KindGuard:
-			if guards++; guards > mostGuards {
-				c.leave(&r.candidate, reasonBudget)
-				continue
-			}
-		case isMemory(r.kind) && float64(c.tokens) > memoryShare*float64(c.budget):
-			later = append(later, r) // principles and lessons first
-			continue
+		case r.section == sectionIndex:
+			r.score = c.lineWorth(r)
+			entries = append(entries, r)
+		case c.withheld(r):
+		case r.section == sectionLessons:
+			lessons = append(lessons, r)
+		default:
+			head = append(head, r)
 		}
-		c.place(r)
 	}
-	for _, r := range later {
-		c.place(r)
-	}
+	told := c.head(head)
+	entries = slices.DeleteFunc(entries, func(r *rated) bool { return told[r.kind+"/"+r.id] })
+	slices.SortStableFunc(entries, c.byWorth)
+	entries = slices.DeleteFunc(c.withoutSuperseded(entries), func(r *rated) bool { return !c.listable(r) })
+	c.markGone(entries)
+	slices.SortStableFunc(lessons, c.byWorth)
+	left := c.budget - c.tokens
+	taught := c.list(sectionLessons, lessons, left/lessonShare)
+	known := c.list(sectionIndex, entries, left)
+	c.fill(known, len(entries))
+	c.fill(taught, len(lessons))
+	c.settle(known)
+	c.settle(taught)
 	return c.write()
 }
 
-// isMemory tells whether an item is a decision, an entry of knowledge or a fact.
-func isMemory(kind string) bool {
-	return kind == router.KindEpisode || kind == router.KindKnowledge || kind == router.KindFact
+// chooseBrief chooses what a subagent begins with: what must not be done, what is decided, and what belongs to its task.
+func (c *choice) chooseBrief(asked asking, candidates []candidate) Context {
+	c.begin(candidates)
+	var head []*rated
+	for _, r := range once(candidates) {
+		if r.kind == router.KindGuard || r.section == sectionDecided {
+			if r.score = startWorth(&r.candidate, c.at, c.project); !c.withheld(r) {
+				head = append(head, r)
+			}
+		}
+	}
+	c.head(head)
+	c.fitting(asked, slices.DeleteFunc(candidates, func(r candidate) bool { return r.section != "" || r.kind == router.KindGuard }))
+	return c.write()
 }
 
-// startRank orders what is chosen. Decisions and knowledge are one list: the freshest and most used of both come first.
-func startRank(kind string) int {
-	if kind == router.KindEpisode {
-		kind = router.KindKnowledge
+// byWorth orders items by their sections, and in each by what they are worth.
+func (c *choice) byWorth(a, b *rated) int {
+	return cmp.Or(slices.Index(c.order, a.part())-slices.Index(c.order, b.part()), cmp.Compare(b.score, a.score), b.date.Compare(a.date), strings.Compare(a.id, b.id))
+}
+
+// head takes in what a start tells whole, and tells what that is.
+func (c *choice) head(all []*rated) (told map[string]bool) {
+	slices.SortStableFunc(all, c.byWorth)
+	c.markGone(all)
+	slices.SortStableFunc(all, func(a, b *rated) int { return slices.Index(c.order, a.part()) - slices.Index(c.order, b.part()) })
+	told, guards, decided := map[string]bool{}, 0, 0
+	for _, r := range all {
+		before := c.tokens
+		switch {
+		case r.kind == router.KindGuard && guards >= mostGuards:
+			c.leave(&r.candidate, reasonBudget)
+			continue
+		case r.section == sectionDecided && float64(decided) > decidedShare*float64(c.budget):
+			continue // it stands in the index
+		}
+		if told[r.kind+"/"+r.id] = c.place(r); r.section == sectionDecided {
+			decided += c.tokens - before
+		} else if r.kind == router.KindGuard {
+			guards++
+		}
 	}
-	return slices.Index(startOrder, kind)
+	return told
 }
 
 // startWorth is what an item is worth at a start, from 0 to 1: how much it is used,
@@ -320,13 +345,15 @@ func startWorth(r *candidate, at time.Time, project string) float64 {
 	return worth
 }
 
-// withoutSuperseded leaves out what was written anew: of entries of knowledge with
-// the same title in the same project the newest counts.
+// withoutSuperseded leaves out what was written anew: of entries of knowledge with the same title in the same project, folder and branch
+// the newest counts.
 func (c *choice) withoutSuperseded(all []*rated) []*rated {
 	newest := map[string]*rated{}
-	name := func(r *rated) string { return r.project + "\n" + strings.ToLower(oneLine(r.title)) }
+	name := func(r *rated) string {
+		return r.project + "\n" + r.place.Folder + "\n" + r.place.Branch + "\n" + strings.ToLower(oneLine(r.title))
+	}
 	for _, r := range all {
-		if r.kind == router.KindKnowledge && r.title != "" {
+		if r.kind == router.KindKnowledge && !vague(r.title) {
 			if other := newest[name(r)]; other == nil || r.date.After(other.date) {
 				newest[name(r)] = r
 			}
@@ -344,9 +371,6 @@ func (c *choice) withoutSuperseded(all []*rated) []*rated {
 
 // checkStart checks what of a request is for a session, and its start.
 func checkStart(r *Request) error {
-	if r.Start && r.Prompt {
-		return errs.InvalidField("prompt", "does not go with start")
-	}
 	if r.Characters != 0 && (r.Characters < MinBudget || r.Characters > MaxCharacters) {
 		return errs.InvalidField("characters", "must lie between %d and %d", MinBudget, MaxCharacters)
 	}

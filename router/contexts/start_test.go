@@ -86,19 +86,17 @@ var aStart = contexts.Request{Start: true, Budget: 2500, Characters: 9500, Proje
 
 func TestStart(t *testing.T) {
 	c := teamMemory().build(t, aStart)
-	want := []string{"never", "never-all", "never-low", "decided", "s1", "t7", "pnpm", "port-new", "style", "shop.stage", "principle", "lesson"}
+	want := []string{"never", "never-all", "never-low", "decided", "s1", "t7", "shop.stage", "port-new", "style", "pnpm", "page", "lesson", "principle"}
 	got := ids(c)
-	// Decisions and entries are told by use and freshness, each within its section.
-	slices.Sort(got[6:9])
 	if want := want; !slices.Equal(got, want) {
 		t.Errorf("it begins with %q,\nnot with %q\n%s", got, want, c.Text)
 	}
-	for id, reason := range map[string]string{"page": "untrusted", "port-old": "superseded by port-new"} {
+	for id, reason := range map[string]string{"port-old": "superseded by port-new"} {
 		if got := reasonOf(c, id); got != reason {
 			t.Errorf("%s is left out for %q, not for %q", id, got, reason)
 		}
 	}
-	for _, phrase := range []string{"- agent 2026-11-19 ", "Open task: #7 Mend the cart", "## Decisions\n", "## The last session\n", "Instead: ask first"} {
+	for _, phrase := range []string{"- agent 2026-11-19 ", "Open task: #7 Mend the cart", "## Decided, and in force\n", "By agents:\n11-20\n- shop.stage = \"staging\"\n11-19\n- The API's port\n  It is 4000.\n", "Imported, UNTRUSTED:\n11-20\n- A page said so\n## ", "## The last session\n", "Instead: ask first"} {
 		if !strings.Contains(c.Text, phrase) {
 			t.Errorf("it does not say %q:\n%s", phrase, c.Text)
 		}
@@ -112,11 +110,11 @@ func TestStart(t *testing.T) {
 func TestStartAlone(t *testing.T) {
 	request := aStart
 	request.Project = ""
-	if got, want := ids(teamMemory().build(t, request)), []string{"never-all", "t7", "style", "shop.stage", "principle"}; !slices.Equal(got, want) {
+	if got, want := ids(teamMemory().build(t, request)), []string{"never-all", "t7", "shop.stage", "style", "principle"}; !slices.Equal(got, want) {
 		t.Errorf("it begins with %q, not with %q", got, want)
 	}
 	request.AgentID = ""
-	if got, want := ids(teamMemory().build(t, request)), []string{"never-all", "style", "shop.stage", "principle"}; !slices.Equal(got, want) {
+	if got, want := ids(teamMemory().build(t, request)), []string{"never-all", "shop.stage", "style", "principle"}; !slices.Equal(got, want) {
 		t.Errorf("it begins with %q, not with %q", got, want)
 	}
 }
@@ -246,7 +244,7 @@ func TestVouchedOnly(t *testing.T) {
 	said := entry("said", "Releases leave on Tuesdays", "Support is short of people.")
 	said.Project, said.Trust = "shop", learning.TrustPerson
 	s.knowledge = append(s.knowledge, said)
-	sources := contexts.Sources{Guards: s, Lessons: s, Knowledge: stockKnowledge{s}, Facts: stockFacts{s}, Episodes: stockEpisodes{s}, Tasks: stockTasks{s}, Sessions: stockSessions{s}}
+	sources := contexts.Sources{Guards: s, Lessons: s, Knowledge: stockKnowledge{s}, Facts: stockFacts{s}, Episodes: stockEpisodes{s}, Tasks: stockTasks{s}, Sessions: stockSessions{s}, Index: s}
 	b := contexts.NewBuilder(sources, contexts.Options{Now: func() time.Time { return now }, VouchedOnly: true})
 	c, err := b.Build(asReader(t), aStart)
 	if err != nil {

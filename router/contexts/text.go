@@ -46,18 +46,13 @@ var headings = map[string]string{
 	router.KindTask:      "## Open tasks\n",
 	router.KindSession:   "## The last session\n",
 	router.KindIncident:  "## What fails here\n",
+	sectionDecided:       "## Decided, and in force\n",
+	sectionIndex:         "## Index of what is known here\n",
+	sectionLessons:       "## Index of lessons\n",
 }
 
-// decisionsHeading is what the episodes of a start are: decisions.
-const decisionsHeading = "## Decisions\n"
-
-// heading is what the section of a kind begins with in this context.
-func (c *choice) heading(kind string) string {
-	if c.start && kind == router.KindEpisode {
-		return decisionsHeading
-	}
-	return headingOf(kind, c.budget)
-}
+// heading is what a section begins with in this context.
+func (c *choice) heading(section string) string { return headingOf(section, c.budget) }
 
 // headingOf is what the section of a kind begins with. In a small context the
 // marks alone say the kinds, but for guard rules: what they name is not to be done.
@@ -156,14 +151,19 @@ func frame(r *rated, title, body string, cut bool) string {
 	if note := r.doubts(); note != "" {
 		b.WriteString(indent + "[" + safe(note) + "]\n")
 	}
-	if body != "" {
-		if cut {
-			body += " …"
-		}
-		lines := strings.NewReplacer("\n\n", "\n"+indent, "\n", "\n"+indent).Replace(safetext.Unfenced(body))
-		b.WriteString(indent + lines + "\n")
-	}
+	b.WriteString(indented(body, cut))
 	return b.String()
+}
+
+// indented is a text below an item's first line.
+func indented(body string, cut bool) string {
+	if body == "" {
+		return ""
+	}
+	if cut {
+		body += " …"
+	}
+	return indent + strings.NewReplacer("\n\n", "\n"+indent, "\n", "\n"+indent).Replace(safetext.Unfenced(body)) + "\n"
 }
 
 // indent begins each line of an item behind its first.

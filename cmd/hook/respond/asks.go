@@ -102,6 +102,8 @@ type (
 		AgentID    string `json:"agent_id,omitempty"`
 		Project    string `json:"project,omitempty"`
 		Folder     string `json:"folder,omitempty"`
+		Subfolder  string `json:"subfolder,omitempty"`
+		Branch     string `json:"branch,omitempty"`
 	}
 	builtContext struct {
 		Text  string `json:"text"`

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"skillrouter/cmd/hook"
 	"skillrouter/cmd/locate"
@@ -26,15 +27,12 @@ import (
 // model 2 KB of a longer text than 10,000 characters, and Codex cuts it in the middle: all
 // together stays below 9,500 characters and 2,500 tokens.
 const (
-	// StartBudget and StartCharacters bound what is known of the project, in tokens and
-	// characters: what is left beside a stop and messages (see startMessage).
-	StartBudget     = 1800
-	StartCharacters = 6800
-	// branchBudget and branchCharacters are the part of it for what fits the branch.
-	branchBudget     = 300
-	branchCharacters = 1200
-	promptBudget     = 600 // tokens
-	maxBriefText     = 240 // bytes of a reason, or of a branch's words
+	// StartBudget and StartCharacters bound what is told at a start, in tokens and characters. A stop and messages take
+	// their room of it, a token for each three characters.
+	StartBudget     = 2480
+	StartCharacters = 9400
+	promptBudget    = 600 // tokens
+	maxBriefText    = 240 // bytes of a reason, or of a branch's words
 )
 
 // resumedSource is how agents say that a session goes on with all that it was told.
@@ -50,29 +48,29 @@ func (h *Hook) inject(ctx context.Context) (hook.Answer, error) {
 		h.router = nil // it may have come up elsewhere
 	}
 	here := h.attend(ctx)
-	var known builtContext
+	var known, fitting builtContext
 	var err error
-	if starts {
-		h.openRollout()
-		known, err = h.known(ctx)
-	}
 	var kept string
 	var unkept error
-	if err == nil && h.Event == hook.UserPrompt && strings.TrimSpace(h.call.Prompt) != "" {
-		var fitting builtContext
-		fitting, err = h.fitting(ctx, h.call.Prompt)
-		known.Text += fitting.Text
-		kept, unkept = h.keep(ctx) // after: what the prompt says itself is not told with it
-	}
-	if err != nil {
-		return hook.Answer{}, err
+	if h.Event == hook.UserPrompt && strings.TrimSpace(h.call.Prompt) != "" {
+		if fitting, err = h.fitting(ctx, h.call.Prompt); err == nil {
+			kept, unkept = h.keep(ctx) // after: what the prompt says itself is not told with it
+		}
 	}
 	wait := toldTime
 	if starts {
+		h.openRollout()
 		wait = toldStart
 	}
 	wrong := h.hear(ctx, here, wait)
 	stop, mail := here.spoken()
+	if starts && err == nil {
+		known, err = h.known(ctx, utf8.RuneCountInString(stop+mail+fitting.Text))
+	}
+	if err != nil {
+		return hook.Answer{}, err
+	}
+	known.Text += fitting.Text
 	parts := []string{stop, mail, known.Text}
 	if starts {
 		parts = []string{stop, known.Text[:known.Rules], mail, known.Text[known.Rules:]}
@@ -107,23 +105,12 @@ func (h *Hook) keep(ctx context.Context) (string, error) {
 	return strings.TrimSpace(b.String()), err
 }
 
-// known is what a session begins with, and what fits its branch.
-func (h *Hook) known(ctx context.Context) (builtContext, error) {
-	branch := BranchWords(h.call.Dir)
-	start := h.request("", StartBudget)
-	start.Start, start.Resumed, start.Characters = true, h.call.Source == resumedSource, StartCharacters
-	if branch != "" {
-		start.Budget, start.Characters = start.Budget-branchBudget, start.Characters-branchCharacters
-	}
-	known, err := h.calls().context(ctx, start)
-	if err != nil || branch == "" {
-		return known, err
-	}
-	fitting := h.request(branch, branchBudget)
-	fitting.Characters = branchCharacters
-	more, err := h.calls().context(ctx, fitting)
-	known.Text += more.Text
-	return known, err
+// known is what a session begins with, beside so many characters of other things.
+func (h *Hook) known(ctx context.Context, beside int) (builtContext, error) {
+	const perToken = 3 // characters, at least
+	start := h.request(BranchWords(h.call.Dir), max(StartBudget-beside/perToken, promptBudget))
+	start.Start, start.Resumed, start.Characters = true, h.call.Source == resumedSource, max(StartCharacters-beside, ruleCharacters)
+	return h.calls().context(ctx, start)
 }
 
 // fitting is what belongs to something that was asked for; mostly nothing.
@@ -136,6 +123,7 @@ func (h *Hook) fitting(ctx context.Context, asked string) (builtContext, error) 
 // request asks for a context in this session, or in its subagent's: each has a window of its own.
 func (h *Hook) request(task string, budget int) contextRequest {
 	request := contextRequest{AgentID: h.agent, Project: h.project, Budget: budget, Task: task, Folder: h.tree()}
+	request.Subfolder, request.Branch = locate.Within(h.call.Dir)
 	if check.Name("session_id", h.call.Session) == nil {
 		request.SessionID = h.call.Session
 	}
@@ -232,7 +220,7 @@ func (h *Hook) compact(ctx context.Context) (hook.Answer, error) {
 	if !h.Dialect.Tells(h.Event) {
 		return hook.Answer{}, err
 	}
-	known, wrong := h.known(ctx)
+	known, wrong := h.known(ctx, 0)
 	return h.Dialect.Inject(h.Event, known.Text, ""), errors.Join(err, wrong)
 }
 
@@ -283,19 +271,10 @@ func (h *Hook) brief(ctx context.Context) (hook.Answer, error) {
 	if !h.Dialect.Tells(h.Event) {
 		return hook.Answer{}, nil
 	}
-	rules := h.request("", ruleBudget)
-	rules.Start, rules.Characters, rules.SessionID = true, ruleCharacters, "" // what of it is cut off here was not told
-	known, err := h.calls().context(ctx, rules)
-	if err != nil {
-		return hook.Answer{}, err
-	}
-	text := known.Text[:known.Rules]
-	if task := cmp.Or(h.call.Prompt, h.delegated()); strings.TrimSpace(task) != "" {
-		var fits builtContext
-		fits, err = h.fitting(ctx, task)
-		text += fits.Text
-	}
-	return h.Dialect.Inject(h.Event, strings.TrimSpace(text), ""), err
+	begin := h.request(cmp.Or(h.call.Prompt, h.delegated()), ruleBudget+promptBudget)
+	begin.Start, begin.Prompt, begin.Characters = true, true, 2*ruleCharacters
+	known, err := h.calls().context(ctx, begin)
+	return h.Dialect.Inject(h.Event, strings.TrimSpace(known.Text), ""), err
 }
 
 // task is what a tool gave a subagent to do, kept in a small file until that begins.

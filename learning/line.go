@@ -1,0 +1,40 @@
+package learning
+
+import "time"
+
+// Line is an entry of any kind as an index of a project's memory shows it.
+type Line struct {
+	Kind    string // knowledge, episode, fact or procedure
+	Number  int64
+	ID      string
+	Title   string
+	Text    string // its first LineText characters
+	Whole   bool   // that is all of it
+	Subject string // its category
+	Author  string
+	Trust   Trust
+	Uses    int64
+	At      time.Time
+	Project string
+	Place
+	Worth float64 // of an import below 0, else from 0 to about 3
+}
+
+// LineText is how many characters of an entry's text a Line has.
+const LineText = 600
+
+// LinesQuery asks for the entries of some projects, and of a persona, that are worth the most: by use, freshness and
+// trust, those of the place first and imported ones last.
+type LinesQuery struct {
+	Projects []string // "": of none
+	Persona  string   // empty: facts and procedures, which belong to a persona, are not asked for
+	Place    Place
+	At       time.Time
+	Limit    int
+}
+
+// Lines answers a LinesQuery.
+type Lines struct {
+	Lines    []Line         // what is worth the most first
+	Subjects map[string]int // how many entries there are of each subject, over all of them
+}
