@@ -9,7 +9,7 @@ type Line struct {
 	ID      string
 	Title   string
 	Text    string // its first LineText characters
-	Whole   bool   // that is all of it
+	Length  int64  // of all of it, in characters
 	Subject string // its category
 	Author  string
 	Trust   Trust
@@ -35,6 +35,6 @@ type LinesQuery struct {
 
 // Lines answers a LinesQuery.
 type Lines struct {
-	Lines    []Line         // what is worth the most first
-	Subjects map[string]int // how many entries there are of each subject, over all of them
+	Lines    []Line           // what is worth the most first
+	Subjects map[string]int64 // how many entries there are of each subject, over all of them
 }

@@ -27,7 +27,7 @@ CREATE TABLE knowledge (
     last_used    bigint,                    -- times are Unix milliseconds
     created_at   bigint NOT NULL,
     updated_at   bigint NOT NULL
-, superseded_by text COLLATE "C" NOT NULL DEFAULT '');
+, superseded_by text COLLATE "C" NOT NULL DEFAULT '', folder text COLLATE "C" NOT NULL DEFAULT '', branch text COLLATE "C" NOT NULL DEFAULT '');
 CREATE INDEX knowledge_category ON knowledge(category);
 CREATE INDEX knowledge_project ON knowledge(project);
 CREATE INDEX knowledge_hash ON knowledge(content_hash);
@@ -42,7 +42,7 @@ CREATE TABLE episodes (
     project    text COLLATE "C" NOT NULL DEFAULT '',
     importance double precision NOT NULL DEFAULT 0.5 CHECK (importance BETWEEN 0 AND 1),
     created_at bigint NOT NULL
-, operation_type   text COLLATE "C" NOT NULL DEFAULT '', server_name      text COLLATE "C" NOT NULL DEFAULT '', problem          text COLLATE "C", solution         text COLLATE "C", outcome          text COLLATE "C" NOT NULL DEFAULT '' CHECK (outcome IN ('', 'success', 'failure', 'partial')), metadata         text COLLATE "C", quality_score    double precision CHECK (quality_score BETWEEN 0 AND 1), duration_ms      bigint CHECK (duration_ms >= 0), notes            text COLLATE "C" NOT NULL DEFAULT '', novelty          double precision NOT NULL DEFAULT 0.5 CHECK (novelty BETWEEN 0 AND 1), effectiveness    double precision NOT NULL DEFAULT 0.5 CHECK (effectiveness BETWEEN 0 AND 1), generalizability double precision NOT NULL DEFAULT 0.5 CHECK (generalizability BETWEEN 0 AND 1), utility          double precision NOT NULL DEFAULT 0.5 CHECK (utility BETWEEN 0 AND 1), query_print      bigint NOT NULL DEFAULT 0, persona text COLLATE "C" NOT NULL DEFAULT 'default', event   text COLLATE "C" NOT NULL DEFAULT '', context text COLLATE "C" CHECK (context IS NULL OR json_typeof(CAST(context AS json)) = 'object'), learned text COLLATE "C" NOT NULL DEFAULT '');
+, operation_type   text COLLATE "C" NOT NULL DEFAULT '', server_name      text COLLATE "C" NOT NULL DEFAULT '', problem          text COLLATE "C", solution         text COLLATE "C", outcome          text COLLATE "C" NOT NULL DEFAULT '' CHECK (outcome IN ('', 'success', 'failure', 'partial')), metadata         text COLLATE "C", quality_score    double precision CHECK (quality_score BETWEEN 0 AND 1), duration_ms      bigint CHECK (duration_ms >= 0), notes            text COLLATE "C" NOT NULL DEFAULT '', novelty          double precision NOT NULL DEFAULT 0.5 CHECK (novelty BETWEEN 0 AND 1), effectiveness    double precision NOT NULL DEFAULT 0.5 CHECK (effectiveness BETWEEN 0 AND 1), generalizability double precision NOT NULL DEFAULT 0.5 CHECK (generalizability BETWEEN 0 AND 1), utility          double precision NOT NULL DEFAULT 0.5 CHECK (utility BETWEEN 0 AND 1), query_print      bigint NOT NULL DEFAULT 0, persona text COLLATE "C" NOT NULL DEFAULT 'default', event   text COLLATE "C" NOT NULL DEFAULT '', context text COLLATE "C" CHECK (context IS NULL OR json_typeof(CAST(context AS json)) = 'object'), learned text COLLATE "C" NOT NULL DEFAULT '', folder text COLLATE "C" NOT NULL DEFAULT '', branch text COLLATE "C" NOT NULL DEFAULT '');
 CREATE INDEX episodes_session ON episodes(session_id, num);
 CREATE INDEX episodes_agent ON episodes(agent_id, num);
 CREATE INDEX episodes_project ON episodes(project, num);

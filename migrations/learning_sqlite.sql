@@ -23,7 +23,6 @@ CREATE TABLE knowledge (
     updated_at   INTEGER NOT NULL
 , superseded_by TEXT NOT NULL DEFAULT '', folder TEXT NOT NULL DEFAULT '', branch TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX knowledge_category ON knowledge(category);
-CREATE INDEX knowledge_project ON knowledge(project);
 CREATE INDEX knowledge_hash ON knowledge(content_hash);
 CREATE TABLE episodes (
     num        INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -623,6 +622,7 @@ CREATE TABLE shared (
     at         INTEGER NOT NULL,              -- times are Unix milliseconds
     PRIMARY KEY (project, id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX knowledge_chosen ON knowledge(project, superseded_by, category, trust, use_count, updated_at, folder, branch);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);

@@ -129,7 +129,7 @@ func (b *Builder) Build(ctx context.Context, request Request) (_ Context, err er
 		return Context{}, err
 	}
 	var candidates []candidate
-	corrected, subjects := map[string]string{}, map[string]int{}
+	corrected, subjects := map[string]string{}, map[string]int64{}
 	for _, f := range answers {
 		maps.Copy(subjects, f.subjects)
 		candidates = append(candidates, f.candidates...)

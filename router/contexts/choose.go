@@ -71,7 +71,8 @@ type choice struct {
 	project   string
 	folder    string // empty: nothing is looked for
 	here      learning.Place
-	subjects  map[string]int // how many entries there are of each subject
+	subjects  map[string]int64 // how many entries there are of each subject
+	more      string           // the count of what an index has no room for
 	look      func(texts []worktree.Text) [][]string
 	// instructions are the words of what the folder tells agents by itself.
 	instructions func() string

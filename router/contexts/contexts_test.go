@@ -125,11 +125,11 @@ func (s stockFacts) Find(_ context.Context, q fact.Search) (r fact.FactsFound, e
 
 // Lines has what the stock has in the database's words; TestIndex is over a database.
 func (s *stock) Lines(_ context.Context, q learning.LinesQuery) (learning.Lines, error) {
-	found := learning.Lines{Subjects: map[string]int{}}
+	found := learning.Lines{Subjects: map[string]int64{}}
 	add := func(l learning.Line) {
 		age := max(0, q.At.Sub(l.At).Hours()/24)
 		l.Worth = float64(l.Uses)/float64(l.Uses+4) + 30/(30+age) + map[learning.Trust]float64{learning.TrustPerson: 0.6, learning.TrustAgent: 0.2, learning.TrustImported: -3}[l.Trust]
-		l.Whole = len(l.Text) <= learning.LineText
+		l.Length = int64(len(l.Text))
 		l.Text = l.Text[:min(len(l.Text), learning.LineText)]
 		found.Lines, found.Subjects[l.Subject] = append(found.Lines, l), found.Subjects[l.Subject]+1
 	}

@@ -38,6 +38,8 @@ const (
 	shortValue = 80
 	// mostMisses is after how many lines without room the rest is not tried.
 	mostMisses = 40
+	// furtherRoom is kept for the count of what has no room, in tokens.
+	furtherRoom = 40
 	// mostSubjects bounds how many subjects are counted.
 	mostSubjects = 8
 )
@@ -61,7 +63,7 @@ func (s Sources) startIndex(ctx context.Context, r Request, at time.Time) (f gat
 	f.subjects = found.Subjects
 	for _, l := range found.Lines {
 		f.candidates = append(f.candidates, candidate{
-			section: sectionIndex, kind: l.Kind, id: l.ID, handle: router.HandleOf(l.Kind, l.Number), title: l.Title, body: l.Text, partial: !l.Whole, author: l.Author, trust: string(l.Trust),
+			section: sectionIndex, kind: l.Kind, id: l.ID, handle: router.HandleOf(l.Kind, l.Number), title: l.Title, body: l.Text, partial: l.Length > learning.LineText, author: l.Author, trust: string(l.Trust),
 			project: l.Project, place: l.Place, date: l.At, uses: l.Uses, subject: l.Subject, worth: l.Worth,
 		})
 	}
@@ -139,6 +141,9 @@ func (c *choice) settle(taken []*rated) {
 		}
 		r.block, r.position, r.tokens = head+r.block, i+1, r.tokens+CountTokens(head)
 	}
+	if n := len(taken); n > 0 && taken[0].section == sectionIndex {
+		taken[n-1].block, taken[n-1].tokens = taken[n-1].block+c.more, taken[n-1].tokens+CountTokens(c.more)
+	}
 	c.chosen = append(c.chosen, taken...)
 }
 
@@ -176,7 +181,7 @@ func onLine(r *rated) bool {
 // line is an entry in an index of so many, and below it what is told of its text.
 func (c *choice) line(r *rated, of int, text string) string {
 	title := oneLine(r.title)
-	if r.kind != router.KindFact && vague(title) {
+	if r.kind != router.KindFact && text == "" && vague(title) {
 		title = strings.TrimPrefix(strings.TrimSuffix(title, ":")+": "+beginningOf(r.body), ": ")
 	}
 	if onLine(r) {
@@ -266,25 +271,25 @@ func (c *choice) fill(taken []*rated, of int) {
 // mostSentences is how many sentences of a long text are told beside its title.
 const mostSentences = 2
 
-// further counts what has no room, by subject.
-func (c *choice) further(taken []*rated) string {
+// further counts what has no room, by subject, behind the last line.
+func (c *choice) further(taken []*rated) {
 	left := maps.Clone(c.subjects)
-	total := 0
-	for _, n := range left {
-		total += n
-	}
 	for _, r := range taken {
-		total--
 		left[r.subject]--
 	}
-	if total <= 0 {
-		return ""
-	}
+	total := int64(0)
 	var parts []string
-	for _, name := range slices.SortedFunc(maps.Keys(left), func(a, b string) int { return cmp.Or(left[b]-left[a], strings.Compare(a, b)) }) {
-		if left[name] > 0 && len(parts) < mostSubjects {
+	for _, name := range slices.SortedFunc(maps.Keys(left), func(a, b string) int { return cmp.Or(cmp.Compare(left[b], left[a]), strings.Compare(a, b)) }) {
+		if total += left[name]; left[name] > 0 && len(parts) < mostSubjects {
 			parts = append(parts, fmt.Sprintf("%d %s", left[name], shortened(safe(name), 30)))
 		}
 	}
-	return fmt.Sprintf("And %d more (%s): search for them.\n", total, strings.Join(parts, ", "))
+	if total <= 0 || len(taken) == 0 {
+		return
+	}
+	more := fmt.Sprintf("And %d more (%s): search for them.\n", total, strings.Join(parts, ", "))
+	if c.tokens+CountTokens(more) <= c.budget && (c.characters == 0 || c.length+utf8.RuneCountInString(more) <= c.characters) {
+		c.spend(more)
+		c.more = more
+	}
 }

@@ -117,7 +117,7 @@ func (c *candidate) said() *words {
 type gathered struct {
 	candidates []candidate
 	corrected  map[string]string
-	subjects   map[string]int // how many entries there are of each
+	subjects   map[string]int64 // how many entries there are of each
 }
 
 // source asks one store.

@@ -274,9 +274,10 @@ func (c *choice) chooseStart(candidates []candidate) Context {
 	entries = slices.DeleteFunc(c.withoutSuperseded(entries), func(r *rated) bool { return !c.listable(r) })
 	c.markGone(entries)
 	slices.SortStableFunc(lessons, c.byWorth)
-	left := c.budget - c.tokens
+	left := c.budget - c.tokens - furtherRoom
 	taught := c.list(sectionLessons, lessons, left/lessonShare)
 	known := c.list(sectionIndex, entries, left)
+	c.further(known)
 	c.fill(known, len(entries))
 	c.fill(taught, len(lessons))
 	c.settle(known)
@@ -302,7 +303,7 @@ func (c *choice) chooseBrief(asked asking, candidates []candidate) Context {
 
 // byWorth orders items by their sections, and in each by what they are worth.
 func (c *choice) byWorth(a, b *rated) int {
-	return cmp.Or(slices.Index(c.order, a.part())-slices.Index(c.order, b.part()), cmp.Compare(b.score, a.score), b.date.Compare(a.date), strings.Compare(a.id, b.id))
+	return cmp.Or(slices.Index(c.order, a.part())-slices.Index(c.order, b.part()), cmp.Compare(b.score, a.score), b.date.Compare(a.date))
 }
 
 // head takes in what a start tells whole, and tells what that is.
