@@ -271,17 +271,23 @@ func (c *choice) fill(taken []*rated, of int) {
 // mostSentences is how many sentences of a long text are told beside its title.
 const mostSentences = 2
 
-// further counts what has no room, by subject, behind the last line.
-func (c *choice) further(taken []*rated) {
+// further counts what has no room, by subject, behind the last line: all entries but those that were looked at, and of these the listed
+// ones that were not taken in.
+func (c *choice) further(looked, listed, taken []*rated) {
 	left := maps.Clone(c.subjects)
-	for _, r := range taken {
-		left[r.subject]--
+	count := func(some []*rated, by int64) {
+		for _, r := range some {
+			left[r.subject] += by
+		}
 	}
+	count(looked, -1)
+	count(listed, 1)
+	count(taken, -1)
 	total := int64(0)
 	var parts []string
 	for _, name := range slices.SortedFunc(maps.Keys(left), func(a, b string) int { return cmp.Or(cmp.Compare(left[b], left[a]), strings.Compare(a, b)) }) {
 		if total += left[name]; left[name] > 0 && len(parts) < mostSubjects {
-			parts = append(parts, fmt.Sprintf("%d %s", left[name], shortened(safe(name), 30)))
+			parts = append(parts, fmt.Sprintf("%d %s", left[name], shortened(safe(cmp.Or(name, "of no subject")), 30)))
 		}
 	}
 	if total <= 0 || len(taken) == 0 {

@@ -268,7 +268,7 @@ func (c *choice) chooseStart(candidates []candidate) Context {
 			head = append(head, r)
 		}
 	}
-	told := c.head(head)
+	told, looked := c.head(head), slices.Clone(entries)
 	entries = slices.DeleteFunc(entries, func(r *rated) bool { return told[r.kind+"/"+r.id] })
 	slices.SortStableFunc(entries, c.byWorth)
 	entries = slices.DeleteFunc(c.withoutSuperseded(entries), func(r *rated) bool { return !c.listable(r) })
@@ -277,7 +277,7 @@ func (c *choice) chooseStart(candidates []candidate) Context {
 	left := c.budget - c.tokens - furtherRoom
 	taught := c.list(sectionLessons, lessons, left/lessonShare)
 	known := c.list(sectionIndex, entries, left)
-	c.further(known)
+	c.further(looked, entries, known)
 	c.fill(known, len(entries))
 	c.fill(taught, len(lessons))
 	c.settle(known)
