@@ -147,13 +147,10 @@ func (c *choice) settle(taken []*rated) {
 	c.chosen = append(c.chosen, taken...)
 }
 
-// day is a line of when the entries below it were written: without the year in the year that it is.
+// day is a line of when the entries below it were written.
 func (c *choice) day(r *rated) string {
-	switch {
-	case r.date.IsZero():
+	if r.date.IsZero() {
 		return "no date\n"
-	case r.date.UTC().Year() == c.at.Year():
-		return r.date.UTC().Format("01-02\n")
 	}
 	return r.date.UTC().Format("2006-01-02\n")
 }

@@ -96,7 +96,7 @@ func TestStart(t *testing.T) {
 			t.Errorf("%s is left out for %q, not for %q", id, got, reason)
 		}
 	}
-	for _, phrase := range []string{"- agent 2026-11-19 ", "Open task: #7 Mend the cart", "## Decided, and in force\n", "By agents:\n11-20\n- shop.stage = \"staging\"\n11-19\n- The API's port\n  It is 4000.\n", "Imported, UNTRUSTED:\n11-20\n- A page said so\n## ", "## The last session\n", "Instead: ask first"} {
+	for _, phrase := range []string{"- agent 2026-11-19 ", "Open task: #7 Mend the cart", "## Decided, and in force\n", "By agents:\n2026-11-20\n- shop.stage = \"staging\"\n2026-11-19\n- The API's port\n  It is 4000.\n", "Imported, UNTRUSTED:\n2026-11-20\n- A page said so\n## ", "## The last session\n", "Instead: ask first"} {
 		if !strings.Contains(c.Text, phrase) {
 			t.Errorf("it does not say %q:\n%s", phrase, c.Text)
 		}
