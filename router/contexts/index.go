@@ -36,6 +36,8 @@ const (
 	firstWords = 60
 	// shortValue is how long a fact's value may be that stands on its line, in bytes.
 	shortValue = 80
+	// daysAlone is for how long the day is told on which an entry was written, and not its month.
+	daysAlone = 10 * 24 * time.Hour
 	// mostMisses is after how many lines without room the rest is not tried.
 	mostMisses = 40
 	// furtherRoom is kept for the count of what has no room, in tokens.
@@ -147,10 +149,13 @@ func (c *choice) settle(taken []*rated) {
 	c.chosen = append(c.chosen, taken...)
 }
 
-// day is a line of when the entries below it were written.
+// day is a line of when the entries below it were written: the day, or the month where that is a while ago.
 func (c *choice) day(r *rated) string {
-	if r.date.IsZero() {
+	switch {
+	case r.date.IsZero():
 		return "no date\n"
+	case c.at.Sub(r.date) > daysAlone:
+		return r.date.UTC().Format("2006-01\n")
 	}
 	return r.date.UTC().Format("2006-01-02\n")
 }
