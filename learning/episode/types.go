@@ -110,18 +110,18 @@ type Episode struct {
 // EventType, a Title and a Content (the sidecar), or an Event (the persona's memory), of
 // which the others then follow.
 type Draft struct {
-	SessionID  string          `json:"session_id,omitempty" help:"Session; the agent's current one if none is named"` // empty: the agent's current session
-	AgentID    string          `json:"agent_id,omitempty" actor:"true"`
-	Persona    string          `json:"persona,omitempty" doc:"Whose memory; default \"default\""` // empty: DefaultPersona
-	EventType  string          `json:"event_type,omitempty" among:"action,error,decision,outcome"`
-	Event      string          `json:"event,omitempty" doc:"A short name, such as mrr-drop-investigation"`
-	Title      string          `json:"title,omitempty"`
-	Content    string          `json:"content,omitempty" long:"true"`
-	Context    json.RawMessage `json:"context,omitempty" doc:"Symptom, cause, resolution and the like" object:"true"` // an object, at most MaxContext bytes
-	Learned    string          `json:"learned,omitempty" doc:"In a sentence"`
-	Project    string          `json:"project,omitempty" here:"true"`
+	SessionID string          `json:"session_id,omitempty" help:"Session; the agent's current one if none is named"` // empty: the agent's current session
+	AgentID   string          `json:"agent_id,omitempty" actor:"true"`
+	Persona   string          `json:"persona,omitempty" doc:"Whose memory; default \"default\""` // empty: DefaultPersona
+	EventType string          `json:"event_type,omitempty" among:"action,error,decision,outcome"`
+	Event     string          `json:"event,omitempty" doc:"A short name, such as mrr-drop-investigation"`
+	Title     string          `json:"title,omitempty"`
+	Content   string          `json:"content,omitempty" long:"true"`
+	Context   json.RawMessage `json:"context,omitempty" doc:"Symptom, cause, resolution and the like" object:"true"` // an object, at most MaxContext bytes
+	Learned   string          `json:"learned,omitempty" doc:"In a sentence"`
+	Project   string          `json:"project,omitempty" here:"true"`
 	learning.Place
-	Importance *float64        `json:"importance,omitempty" help:"Importance, 0 to 1 (default 0.5)"` // nil means DefaultImportance
+	Importance *float64 `json:"importance,omitempty" help:"Importance, 0 to 1 (default 0.5)"` // nil means DefaultImportance
 }
 
 // CurrentSession stands, as a session id, for the session that an agent is in:
