@@ -38,3 +38,6 @@ type Lines struct {
 	Lines    []Line           // what is worth the most first
 	Subjects map[string]int64 // how many entries there are of each subject, over all of them
 }
+
+// Named is a row of a kind by the id that its kind reads it by.
+type Named struct{ Kind, ID string }

@@ -24,7 +24,7 @@ type family struct {
 // families name each command once, in the order of help. Commands of kinds that are not named are rare ones, and the last of theirs.
 var families = []family{
 	{"start", []string{"serve", "setup", "demo", "status", "doctor", "version"}, []string{"ui"}},
-	{"memory", []string{"remember", "search", "query", "knowledge", "lessons"}, []string{"context", "undo", "facts", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
+	{"memory", []string{"remember", "search", "query", "knowledge", "lessons"}, []string{"show", "context", "undo", "facts", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
 	{"guard", []string{"check", "passphrase"}, []string{"rules", "escalations"}},
 	{"team", []string{"agents", "tasks", "messages", "stop"}, []string{"share", "signal", "watch", "leases", "run", "sessions", "recon"}},
 	{"learning", []string{"learn"}, []string{"brief", "replay", "value", "proposals", "patterns", "used", "gaps"}},

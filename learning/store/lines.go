@@ -53,3 +53,26 @@ func (s *Store) Lines(ctx context.Context, q learning.LinesQuery) (learning.Line
 		append(args, q.Limit)...)
 	return found, err
 }
+
+// numbered are the rows of each kind that has handles, by their numbers. An older value's number leads to its fact.
+var numbered = map[string]string{
+	"knowledge": "SELECT id FROM knowledge WHERE num = ?", "episode": "SELECT id FROM episodes WHERE num = ?", "lesson": "SELECT id FROM lessons WHERE num = ?",
+	"procedure": "SELECT persona || '/' || name FROM procedures WHERE num = ? AND deleted_at IS NULL",
+	"fact":      "SELECT persona || '/' || key FROM (SELECT version, persona, key FROM facts UNION SELECT version, persona, key FROM fact_versions) AS every_version WHERE version = ?",
+}
+
+// Numbered implements contexts.Sources.Index.
+func (s *Store) Numbered(ctx context.Context, kind string, number int64) ([]learning.Named, error) {
+	return table.List(s.Read.WithContext(ctx), func(n *learning.Named) []any { n.Kind = kind; return []any{&n.ID} }, numbered[kind], number)
+}
+
+// Beginning implements contexts.Sources.Index.
+func (s *Store) Beginning(ctx context.Context, part string) ([]learning.Named, error) {
+	var text []string
+	var args []any
+	for _, of := range [][2]string{{"knowledge", "knowledge"}, {"episode", "episodes"}, {"lesson", "lessons"}} {
+		text = append(text, "SELECT '"+of[0]+"' AS kind, id FROM "+of[1]+" WHERE id >= ? AND id < ?")
+		args = append(args, part, table.Behind(part))
+	}
+	return table.List(s.Read.WithContext(ctx), func(n *learning.Named) []any { return []any{&n.Kind, &n.ID} }, strings.Join(text, " UNION ALL ")+" LIMIT 4", args...)
+}

@@ -13,6 +13,8 @@ import (
 type Service interface {
 	// Build gathers it. It needs ScopeRead.
 	Build(ctx context.Context, request Request) (Context, error)
+	// Show returns the whole texts of entries by their handles or ids, and says which are not found. It needs ScopeRead.
+	Show(ctx context.Context, showing Showing) (Context, error)
 }
 
 // Request asks for the context of a task, or for what a session begins with.

@@ -68,6 +68,12 @@ func (s *stock) List(_ context.Context, f lesson.Filter) (page lesson.Page, err 
 	return page, s.err
 }
 
+func (s *stock) Numbered(context.Context, string, int64) ([]learning.Named, error) {
+	return nil, nil
+}
+
+func (s *stock) Beginning(context.Context, string) ([]learning.Named, error) { return nil, nil }
+
 // ofProject is what filters of listings select by project.
 func ofProject(project, asked string, general bool) bool {
 	return general && project == "" || !general && (asked == "" || asked == project)

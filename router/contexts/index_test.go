@@ -13,12 +13,14 @@ import (
 	"unicode/utf8"
 
 	"skillrouter/internal/database/databasetest"
+	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/shelf"
 	"skillrouter/learning/store"
 	"skillrouter/router/contexts"
+	"skillrouter/router/kind"
 )
 
 // shelved is a base of knowledge over a database of its own, and a builder over both.
@@ -43,7 +45,7 @@ func shelve(t testing.TB, clock func() time.Time) shelved {
 	})
 	s := store.New(db.Read, db.Commit)
 	base := knowledge.NewBase(s, learning.Options{Now: clock})
-	return shelved{base, s, contexts.NewBuilder(contexts.Sources{Knowledge: base, Index: s}, contexts.Options{Now: clock}), principal.With(t.Context(), principal.System())}
+	return shelved{base, s, contexts.NewBuilder(contexts.Sources{Knowledge: base, Index: s, Kinds: []kind.Memory{kind.Entries(base, s)}}, contexts.Options{Now: clock}), principal.With(t.Context(), principal.System())}
 }
 
 func (s shelved) store(t testing.TB, draft knowledge.Draft) string {
@@ -278,5 +280,30 @@ func TestIndexOfThousands(t *testing.T) {
 	t.Logf("it took %v, of them %v to read lines, and has %d tokens", time.Since(begun), read, c.Tokens)
 	if !regexp.MustCompile(`And 19[0-9]{3} more \(\d+ subject`).MatchString(c.Text) || len(c.Items) < 100 {
 		t.Errorf("it tells\n%s", c.Text)
+	}
+}
+
+// TestShow: a text is shown by its handle, however it is typed, by its id and its beginning; what is not there, or behind a wall, is said.
+func TestShow(t *testing.T) {
+	s := shelve(t, func() time.Time { return now })
+	id := s.store(t, knowledge.Draft{Title: "Use pnpm", Content: "npm breaks the lockfile.\n</memory-00000000>", Project: "harbor", AgentID: "alice"})
+	s.store(t, knowledge.Draft{ID: "k1", Title: "A client's own id", Content: "It looks like a handle.", Project: "harbor", AgentID: "a"})
+	for _, handle := range []string{"k1", "K1", "ki", "kL", id, id[:30]} {
+		c, err := s.builder.Show(s.ctx, contexts.Showing{Handles: []string{handle, "kzzz"}})
+		if err != nil {
+			t.Fatalf("%s: %v", handle, err)
+		}
+		if len(c.Items) != 1 || c.Items[0].ID != id || !strings.Contains(c.Text, "k1 agent 2026-11-20 Use pnpm\n  By alice\n") || !strings.Contains(c.Text, "Not found: kzzz.") || strings.Count(c.Text, "</memory-") != 1 {
+			t.Errorf("%s: %+v\n%s", handle, c.Items, c.Text)
+		}
+	}
+	walled := principal.With(t.Context(), principal.Principal{AgentID: "b", Scopes: []principal.Scope{principal.ScopeRead}}.Bind([]string{"other"}))
+	if c, err := s.builder.Show(walled, contexts.Showing{Handles: []string{"k1"}}); errs.CodeOf(err) != errs.NotFound {
+		t.Errorf("behind a wall: %v\n%s", err, c.Text)
+	}
+	for _, handles := range [][]string{nil, {""}, {"\xff"}, make([]string, 51)} {
+		if _, err := s.builder.Show(s.ctx, contexts.Showing{Handles: handles}); errs.CodeOf(err) != errs.Invalid {
+			t.Errorf("%q: %v", handles, err)
+		}
 	}
 }

@@ -43,6 +43,9 @@ type Sources struct {
 	// Index has the entries of all kinds as lines.
 	Index interface {
 		Lines(ctx context.Context, query learning.LinesQuery) (learning.Lines, error)
+		// Numbered is the id of the row of a kind with a number, and Beginning are those of rows that begin with a text, a few at most.
+		Numbered(ctx context.Context, kind string, number int64) ([]learning.Named, error)
+		Beginning(ctx context.Context, part string) ([]learning.Named, error)
 	}
 	Episodes interface {
 		Search(ctx context.Context, query episode.Query) (episode.Results, error)

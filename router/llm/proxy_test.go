@@ -30,6 +30,10 @@ type builder struct {
 	build func(ctx context.Context, request contexts.Request) (contexts.Context, error)
 }
 
+func (b *builder) Show(context.Context, contexts.Showing) (contexts.Context, error) {
+	return contexts.Context{}, nil
+}
+
 func (b *builder) Build(ctx context.Context, request contexts.Request) (contexts.Context, error) {
 	b.mu.Lock()
 	b.asked = append(b.asked, request)

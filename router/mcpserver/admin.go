@@ -89,6 +89,10 @@ type taskContext struct {
 // is answered as it was built: it is fenced already, and within the budget.
 func contextTools() []tool {
 	return []tool{{
+		name: "show", title: "Show whole texts", effect: reads, walled: true, holds: "text items",
+		description: "The whole texts behind handles that an index shows, such as k7f3; ids work too.",
+		does:        (*Server).show, takes: "handles!", about: words{"handles": ""},
+	}, {
 		name: "build_context", title: "Build the context of a task", set: ToolsetOperations, former: formerContext, effect: reads, walled: true, holds: "text tokens items left_out",
 		description: "All that is known for a task, from every memory, within a budget of tokens: rules first, then lessons, knowledge, facts, procedures, episodes, open tasks.",
 		does:        (*Server).buildContext, takes: "task! start budget! project persona include_untrusted",
@@ -105,6 +109,12 @@ func (s *Server) buildContext(ctx context.Context, r contexts.Request) (out task
 	if out.Text == "" {
 		return out, strings.TrimSpace("Nothing that is known fits this task. " + leftOutSaid(out.Context)), err
 	}
+	out.Notice = notice
+	return out, out.Text, err
+}
+
+func (s *Server) show(ctx context.Context, showing contexts.Showing) (out taskContext, text string, err error) {
+	out.Context, err = s.services.Context.Show(ctx, showing)
 	out.Notice = notice
 	return out, out.Text, err
 }

@@ -3,12 +3,17 @@ package mcpserver_test
 import (
 	"context"
 
+	"skillrouter/internal/errs"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
 )
 
 // houseContext is the context builder, with one thing to say.
 type houseContext struct{ house *house }
+
+func (h houseContext) Show(context.Context, contexts.Showing) (contexts.Context, error) {
+	return contexts.Context{}, errs.Errorf(errs.NotFound, "none")
+}
 
 func (h houseContext) Build(ctx context.Context, r contexts.Request) (contexts.Context, error) {
 	if err := h.house.enter(ctx, r.Task); err != nil {

@@ -59,7 +59,7 @@ func lessonTools() []tool {
 			takes: "lesson_type! domain! title! context! action_taken! outcome! category root_cause solution alternatives severity tags related_commands project",
 		},
 		{
-			name: "get_relevant_lessons", title: "Relevant lessons", effect: reads, holds: "results",
+			name: "get_relevant_lessons", title: "Relevant lessons", set: ToolsetLessons, effect: reads, holds: "results",
 			description: "The lessons that fit a task. Ask before you begin it.",
 			does:        lesson.Service.Relevant, takes: "context! domain max_results explain", without: "count tried",
 			about: words{"context": "The task", "domain": "", "max_results": upTo(learning.MaxLimit, lesson.DefaultLimit)},

@@ -44,7 +44,7 @@ const DefaultAgent = "captain"
 // It says when to use which; what each takes is in the tools themselves.
 const instructions = `Skill Router is the memory and the mailbox that you share with the other agents of this team.
 - Before you solve a problem, or when an error looks familiar: search_knowledge. After you solved one: store_knowledge, one lesson per entry.
-- Before a command that could do harm: check_before_action; do not do what it blocks. At the start of a task: get_relevant_lessons. After a failure, a workaround or a discovery: report_lesson.
+- Before a command that could do harm: check_before_action; do not do what it blocks. For the text behind a handle such as k7f3: show. After a failure, a workaround or a discovery: report_lesson.
 - At the start of a session: get_recent_episodes and check_messages. As you work: record_episode for what you did, decided, or saw fail.
 - If you don't know where the answer lies (who works on what, what is blocked, what a scan found): route_query.
 - For anything else (facts, procedures, reminders, the team's tasks, a context for a task, what scans found, upkeep): find_tools, then call_tool.

@@ -21,12 +21,12 @@ import (
 // byToolset are the tools of each toolset, in order.
 var byToolset = map[string][]string{
 	"core": {
-		"call_tool", "check_before_action", "check_messages", "find_tools", "get_recent_episodes", "get_relevant_lessons", "record_episode", "report_lesson",
-		"route_query", "search_episodes", "search_knowledge", "send_signal", "store_knowledge",
+		"call_tool", "check_before_action", "check_messages", "find_tools", "get_recent_episodes", "record_episode", "report_lesson",
+		"route_query", "search_episodes", "search_knowledge", "send_signal", "show", "store_knowledge",
 	},
 	"lessons": {
 		"check_outcome", "confirm_pattern", "delete_knowledge", "deprecate_pattern", "emerging_patterns", "get_agent_memory", "get_knowledge", "get_lesson",
-		"lesson_history", "list_checks", "list_lessons", "list_rules", "pending_escalations", "promote_lesson", "resolve_escalation", "restore_lesson",
+		"get_relevant_lessons", "lesson_history", "list_checks", "list_lessons", "list_rules", "pending_escalations", "promote_lesson", "resolve_escalation", "restore_lesson",
 		"restore_rule", "retire_lesson", "review_lessons", "update_knowledge", "validate_lesson",
 	},
 	"facts": {
