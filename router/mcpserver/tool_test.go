@@ -88,7 +88,7 @@ func listTools(t *testing.T, server *mcpserver.Server) map[string]*mcp.Tool {
 
 // readers are the tools that change nothing.
 var readers = []string{
-	"search_knowledge", "search_episodes", "get_recent_episodes", "route_query", "get_relevant_lessons",
+	"search_knowledge", "search_episodes", "get_recent_episodes", "route_query", "get_relevant_lessons", "show",
 	"recall_fact", "recall_episodes", "search_facts",
 	"list_memory_categories", "memory_stats", "get_pending_tasks", "build_context", "get_handover", "list_proposals",
 	"recall_procedure", "list_procedures",
@@ -254,6 +254,7 @@ var every = map[string]string{
 	"check_messages":         `{"agent_id":"a","ack_through":1,"ack":true,"since":1,"limit":1000}`,
 	"report_lesson": `{"lesson_type":"failure","domain":"docker","category":"volumes","title":"T","context":"C","action_taken":"A","outcome":"O",
 		"root_cause":"R","solution":"S","alternatives":["B"],"severity":"high","tags":["a"],"related_commands":["ls"],"project":"p"}`,
+	"show":                 `{"handles":["k7f3"]}`,
 	"get_relevant_lessons": `{"context":"C","domain":"docker","max_results":200,"explain":true}`,
 	"list_lessons": `{"lesson_type":"failure","domain":"docker","category":"c","severity":"high","level":"case","status":"retired","tag":"a","project":"p",
 		"cursor":"","limit":200}`,
