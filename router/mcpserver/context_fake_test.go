@@ -3,7 +3,6 @@ package mcpserver_test
 import (
 	"context"
 
-	"skillrouter/internal/errs"
 	"skillrouter/router"
 	"skillrouter/router/contexts"
 )
@@ -12,7 +11,7 @@ import (
 type houseContext struct{ house *house }
 
 func (h houseContext) Show(context.Context, contexts.Showing) (contexts.Context, error) {
-	return contexts.Context{}, errs.Errorf(errs.NotFound, "none")
+	return contexts.Context{Text: "# Memory\n", Items: []contexts.Item{}, LeftOut: []contexts.LeftOut{}}, nil
 }
 
 func (h houseContext) Build(ctx context.Context, r contexts.Request) (contexts.Context, error) {
