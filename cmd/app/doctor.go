@@ -41,7 +41,6 @@ func (a *App) doctor(ctx context.Context) []router.SystemCheck {
 	checks = append(checks, a.checkSocket(), a.checkFolder(), a.checkDisk(), a.checkOutbound())
 	checks = append(checks, a.certificate.check()...)
 	checks = append(checks, a.checkModel(ctx)...)
-	checks = append(checks, a.checkWebhook()...)
 	checks = append(checks, a.checkHooks(ctx)...)
 	return append(checks, a.wired.checks(ctx, a.now())...)
 }
@@ -189,7 +188,7 @@ func (a *App) checkFolder() router.SystemCheck {
 		if runtime.GOOS == "windows" {
 			return "rights are the folder's own on Windows", nil
 		}
-		for _, name := range []string{"", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, locate.SocketName, offline.CopyName, offline.KeyName, offline.SeenName, indexesFolder, proceduresFolder, highWaterName, lossesName, webhookSecretName, webhookStateName} {
+		for _, name := range []string{"", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, locate.SocketName, offline.CopyName, offline.KeyName, offline.SeenName, indexesFolder, proceduresFolder, highWaterName, lossesName} {
 			path := filepath.Join(a.config.Data, name)
 			if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 				return "", fmt.Errorf("%s may be read by others (%v): chmod go= it", path, info.Mode().Perm())

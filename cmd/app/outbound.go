@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +16,6 @@ import (
 	"skillrouter/internal/database/postgres"
 	"skillrouter/internal/errs"
 	"skillrouter/router"
-	"skillrouter/router/webhook"
 )
 
 // modelCheckTime bounds doctor's question to the model's endpoint.
@@ -37,7 +34,6 @@ func Outbounds(c config.Config) []router.Outbound {
 		databaseServer(c),
 		otherNodes(c),
 		bellServer(c),
-		outbound("webhook", "tells that something waits for a person", "webhook", webhook.Host(c.Webhook)),
 	}
 }
 
@@ -136,63 +132,6 @@ func (a *App) checkModel(ctx context.Context) []router.SystemCheck {
 			return "", fmt.Errorf("%s has no model %s (llm.model)", endpoint.Base(), name)
 		}
 		return fmt.Sprintf("%s answers and has %d models", endpoint.Base(), len(models)), nil
-	})}
-}
-
-const (
-	// webhookSecretName and webhookStateName are the files in the data folder of what the webhook signs with, unless the settings name
-	// another, and of what it told.
-	webhookSecretName = "webhook.secret"
-	webhookStateName  = "webhook.json"
-)
-
-// wireWebhook tells of what newly waits, if the settings ask for it.
-func (a *App) wireWebhook(ctx context.Context, p *parts) error {
-	if a.config.Webhook == "" {
-		return nil
-	}
-	secret, err := webhookSecret(a.config.WebhookSecretFile())
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(a.config.Data, webhookStateName)
-	state, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("read what the webhook told: %w", err)
-	}
-	hook := webhook.New(a.config.Webhook, p.decisions, webhook.Options{
-		Secret: secret, Dashboard: a.URL() + "/ui/inbox", State: state, Save: func(state []byte) error { return putSynced(path, state) },
-		Changed: p.feed.FeedBell(), Now: a.now, Log: a.log,
-	})
-	p.webhook = hook
-	a.life.run(ctx, "webhook", hook.Run)
-	return nil
-}
-
-// webhookSecret returns what messages are signed with, making it at the first start.
-func webhookSecret(path string) (webhook.Secret, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		text = []byte(webhook.NewSecret() + "\n")
-		err = putSynced(path, text)
-	}
-	if err != nil {
-		return webhook.Secret{}, errs.Wrap(errs.Invalid, err, "webhook_secret_file: %v", err)
-	}
-	return webhook.ParseSecret(string(text))
-}
-
-// checkWebhook says whether the receiver takes what it is sent.
-func (a *App) checkWebhook() []router.SystemCheck {
-	if a.wired.webhook == nil {
-		return nil
-	}
-	return []router.SystemCheck{looked("webhook", func() (said string, wrong error) {
-		status, to := a.wired.webhook.Status(), webhook.Host(a.config.Webhook)
-		if status.Attempts > 0 {
-			wrong = fmt.Errorf("%s did not take a message in %d attempts: %s", to, status.Attempts, status.Error)
-		}
-		return fmt.Sprintf("%s took %d messages since the start, %d were given up", to, status.Sent, status.Dropped), wrong
 	})}
 }
 

@@ -26,7 +26,6 @@ var dialers = map[string]string{
 	"cmd/process/sockets_linux.go":                   "a question to the kernel, which leaves the machine by no way",
 	"router/llm/endpoint.go":                         "place model, place embeddings: one transport, which dials the configured endpoint alone",
 	"router/otlp/otlp.go":                            "place telemetry: sends spans to the configured collector alone",
-	"router/webhook/webhook.go":                      "place webhook: sends messages to the configured address alone",
 	"internal/database/postgres/postgres.go":         "place database: the server that the setting names, alone",
 	"cmd/app/nats/nats.go":                           "place nats: the server that the setting names, alone",
 	"router/cluster/forward.go":                      "place cluster: hands requests to the node of the cluster that writes, and asks the node that handed one on, alone",

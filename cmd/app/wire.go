@@ -50,7 +50,6 @@ import (
 	"skillrouter/router/transfer"
 	"skillrouter/router/value"
 	"skillrouter/router/web"
-	"skillrouter/router/webhook"
 )
 
 // wire builds every service on the open databases, and the transports on the services.
@@ -222,11 +221,6 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	})
 
 	a.wireWeb(ctx, p)
-	if a.aside == nil {
-		if err := a.wireWebhook(ctx, p); err != nil {
-			return err
-		}
-	}
 
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: tokens, Tokens: tokens, Persons: persons, Presence: presence, Mailbox: mailbox, Messages: hub,
@@ -341,7 +335,6 @@ type parts struct {
 	meshState  string            // for GET /health
 	meshStatus func() comms.Mesh // for the metrics; nil: it is off
 	outbound   router.Outbound   // whom the mesh sends to
-	webhook    *webhook.Hook     // nil: none is configured
 
 	registry *prometheus.Registry
 }

@@ -52,8 +52,6 @@ type Config struct {
 	Procedures        Procedures    `yaml:"procedures"`
 	LLM               LLM           `yaml:"llm"`
 	Telemetry         Telemetry     `yaml:"telemetry"`
-	Webhook           string        `yaml:"webhook" usage:"URL that is told when something newly waits for a person; empty: none"`
-	WebhookSecret     string        `yaml:"webhook_secret_file" holds:"path" usage:"file of the secret that its messages are signed with, made if it is not there; empty: webhook.secret, in the data folder"`
 	Airgapped         bool          `yaml:"airgapped" usage:"refuse to start if a setting lets a connection leave this machine"`
 }
 
@@ -106,14 +104,6 @@ func (c Config) ProceduresFolder() string {
 		return filepath.Join(c.Data, "procedures")
 	}
 	return c.Procedures.Folder
-}
-
-// WebhookSecretFile is the file of what the webhook's messages are signed with.
-func (c Config) WebhookSecretFile() string {
-	if c.WebhookSecret == "" {
-		return filepath.Join(c.Data, "webhook.secret")
-	}
-	return c.WebhookSecret
 }
 
 // Consolidation says what becomes of what transcripts propose to remember.
@@ -302,9 +292,6 @@ func (c Config) Validate() error {
 	}
 	if u, ok := address(c.Telemetry.Endpoint); !ok || u.RawQuery != "" || u.ForceQuery {
 		return errs.InvalidField("telemetry.endpoint", "must be a URL such as http://127.0.0.1:4318, without user, query and fragment")
-	}
-	if _, ok := address(c.Webhook); !ok {
-		return errs.InvalidField("webhook", "must be a URL such as https://chat.example/hooks/router, without user and fragment")
 	}
 	return c.LLM.validate()
 }

@@ -341,7 +341,7 @@ func FuzzLoad(f *testing.F) {
 // TestFormerName: the setting goes on working by the name that it had, in the file, the environment and for flags.
 func TestFormerName(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.yaml")
-	if err := os.WriteFile(file, []byte("listen: 127.0.0.1:0\nseed_ports: true\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("listen: 127.0.0.1:0\nseed_ports: true\nwebhook: \"\"\nwebhook_secret_file:\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	empty := filepath.Join(t.TempDir(), "empty.yaml")

@@ -20,6 +20,9 @@ import (
 // formerKey is a key by the name that it had.
 var formerKey = regexp.MustCompile(`(?m)^` + formerPorts + `(\s*:)`)
 
+// formerWebhook are settings that are gone, as the example had them: without a value.
+var formerWebhook = regexp.MustCompile(`(?m)^webhook(?:_secret_file)?\s*:\s*(?:""|'')?[ \t]*$`)
+
 // decode reads the YAML text over c and returns the names of the settings
 // that it sets. Unknown and repeated keys, anchors, aliases, merge keys, tags
 // and further documents are refused: a configuration needs none of them.
@@ -30,7 +33,7 @@ func decode(name string, text []byte, c *Config) ([]string, error) {
 			return nil, refused(name, tok.Position.Line, "anchors, aliases, merge keys and tags are not accepted")
 		}
 	}
-	text = formerKey.ReplaceAll(text, []byte("compatible_ports$1"))
+	text = formerWebhook.ReplaceAll(formerKey.ReplaceAll(text, []byte("compatible_ports$1")), nil)
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, located(name, err)

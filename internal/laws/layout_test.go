@@ -130,7 +130,6 @@ var rooms = []struct {
 	{"router/client/plain", []string{"shared"}, "a hook links no more than what asks"},
 	{"router/client", slices.Concat(domains, families, []string{"router/client/plain"}), "it calls the services, and reads refusals as the plain one does"},
 	{"router/otlp", []string{"shared"}, "spans are sent without knowing whose they are"},
-	{"router/webhook", []string{"shared", "router/decision"}, "it tells that something waits, and knows not what"},
 	{"router/*", slices.Concat(domains, families, []string{"router/sse"}), "transports translate, and know no sibling"},
 	{"cmd/config", []string{"shared"}, "configuration is known in cmd alone"},
 	{"cmd/*", []string{"*"}, "commands and the composition root see everything"},
