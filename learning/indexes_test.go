@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -20,7 +18,6 @@ import (
 	"skillrouter/learning/procedure"
 	"skillrouter/learning/shelf"
 	"skillrouter/learning/store"
-	"skillrouter/tfidf/keep"
 )
 
 // mind is all that keeps an index, as one start of the router has it.
@@ -33,10 +30,10 @@ type mind struct {
 	stop        func()
 }
 
-// wake starts it on a database, with snapshots in a folder.
-func wake(t *testing.T, s *store.Store, clock *moved, folder string) *mind {
+// wake starts it on a database.
+func wake(t *testing.T, s *store.Store, clock *moved) *mind {
 	t.Helper()
-	options := learning.Options{Now: clock.now, Indexes: folder}
+	options := learning.Options{Now: clock.now}
 	m := &mind{knowledge: knowledge.NewBase(s, options), episodes: episode.NewEpisodes(s, options)}
 	patterns := lesson.NewPatterns(s, lesson.PatternOptions{Options: options})
 	m.lessons = lesson.NewLessons(s, lesson.Options{Options: options, Patterns: patterns})
@@ -59,12 +56,6 @@ func wake(t *testing.T, s *store.Store, clock *moved, folder string) *mind {
 		running.Wait()
 	}
 	return m
-}
-
-func (m *mind) states() map[string]keep.State {
-	return map[string]keep.State{
-		"knowledge": m.knowledge.IndexState(), "episodes": m.episodes.IndexState(), "lessons": m.lessons.IndexState(), "procedures": m.procedures.IndexState(),
-	}
 }
 
 // found is what searches of every kind find, with their scores.
@@ -172,86 +163,36 @@ func (m *mind) live(t *testing.T, clock *moved, round int) {
 	}
 }
 
-// TestEveryKindOfWriteIsCaughtUp does all that writes, saves, does it again
-// without saving, and starts again: what a start takes from the snapshot and the
-// log must be what one finds that reads everything.
-func TestEveryKindOfWriteIsCaughtUp(t *testing.T) {
+// TestEveryKindOfWriteIsFound does all that writes, while it runs and over a start: what each index took in write by write
+// must be what one finds that reads everything.
+func TestEveryKindOfWriteIsFound(t *testing.T) {
 	clock := &moved{at: begin}
 	m := open(t, t.TempDir(), clock.now)
-	folder := filepath.Join(t.TempDir(), "index")
-
-	first := wake(t, m.store, clock, folder)
+	first := wake(t, m.store, clock)
 	first.live(t, clock, 1)
 	first.stop()
-
-	unsaved := wake(t, m.store, clock, t.TempDir()) // its snapshots are elsewhere: as if it had been killed
-	unsaved.live(t, clock, 2)
-	unsaved.live(t, clock, 3)
-	kept := unsaved.found(t)
-	unsaved.stop()
-
-	again := wake(t, m.store, clock, folder)
-	defer again.stop()
-	for name, state := range again.states() {
-		if state.Stage != keep.Complete || state.Refused != "" || state.Saved.IsZero() {
-			t.Errorf("%s: %+v", name, state)
-		}
-	}
-	fresh := wake(t, m.store, clock, "")
+	second := wake(t, m.store, clock)
+	defer second.stop()
+	second.live(t, clock, 2)
+	second.live(t, clock, 3)
+	fresh := wake(t, m.store, clock)
 	defer fresh.stop()
-	if err := errors.Join(fresh.knowledge.Rebuild(t.Context()), fresh.episodes.Rebuild(t.Context()), fresh.lessons.Rebuild(t.Context()), fresh.procedures.Rebuild(t.Context())); err != nil {
-		t.Fatal(err)
-	}
 	want := fresh.found(t)
 	if len(want) < 20 {
 		t.Fatalf("only %d hits compare the two", len(want))
 	}
-	for name, got := range map[string][]string{"caught up": again.found(t), "kept": kept} {
-		if !slices.Equal(got, want) {
-			t.Errorf("%s finds\n%q\na fresh one\n%q", name, got, want)
-		}
+	if got := second.found(t); !slices.Equal(got, want) {
+		t.Errorf("it finds\n%q\na fresh one\n%q", got, want)
 	}
 	for name, check := range map[string]func(context.Context) (shelf.IndexCheck, error){
-		"knowledge": again.knowledge.Check, "episodes": again.episodes.Check, "lessons": again.lessons.Check,
+		"knowledge": second.knowledge.Check, "episodes": second.episodes.Check, "lessons": second.lessons.Check,
 	} {
 		if found, err := check(t.Context()); err != nil || !found.OK() {
 			t.Errorf("%s: %+v, %v", name, found, err)
 		}
 	}
-	if again.procedures.Len() != fresh.procedures.Len() {
-		t.Errorf("%d procedures, a fresh index has %d", again.procedures.Len(), fresh.procedures.Len())
-	}
-}
-
-// TestASweepThatNamesNobodyIsAGap starts after a sweep by a program that did not write
-// down whom it swept: its event cannot be followed, and everything is read.
-func TestASweepThatNamesNobodyIsAGap(t *testing.T) {
-	clock := &moved{at: begin}
-	m := open(t, t.TempDir(), clock.now)
-	folder := t.TempDir()
-	first := wake(t, m.store, clock, folder)
-	for i := range 5 {
-		if _, err := first.episodes.Record(captainly(t), episode.Draft{EventType: "action", Title: "gateway", Content: fmt.Sprint(i), AgentID: "a"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	first.stop()
-	err := m.store.Change(t.Context(), func(tx lesson.PipelineTx) error {
-		return tx.AddEvents(eventlog.Event{Type: episode.EventExperiencesSwept, Subject: "episodes", At: clock.now(), Data: []byte(`{"count":2,"before":"2026-01-01T00:00:00Z"}`)})
-	}, nil)()
-	if err != nil {
-		t.Fatal(err)
-	}
-	again := wake(t, m.store, clock, folder)
-	defer again.stop()
-	if state := again.episodes.IndexState(); state.Refused == "" {
-		t.Errorf("%+v", state)
-	}
-	if state := again.knowledge.IndexState(); state.Stage != keep.Complete {
-		t.Errorf("knowledge has nothing to do with it: %+v", state)
-	}
-	if found, err := again.episodes.Search(captainly(t), episode.Query{Query: "gateway"}); err != nil || found.Count != 5 {
-		t.Errorf("%+v, %v", found, err)
+	if second.procedures.Len() != fresh.procedures.Len() {
+		t.Errorf("%d procedures, a fresh index has %d", second.procedures.Len(), fresh.procedures.Len())
 	}
 }
 
@@ -260,12 +201,11 @@ func TestASweepThatNamesNobodyIsAGap(t *testing.T) {
 func TestReportsWaitForTheLessonsThatTheyAreComparedWith(t *testing.T) {
 	clock := &moved{at: begin}
 	m := open(t, t.TempDir(), clock.now)
-	folder := t.TempDir()
 	draft := lesson.Draft{
 		Type: learning.LessonFailure, Domain: "ops", Category: "c", Title: "The gateway times out under load", Context: "the payment gateway answers 504 when 200 callers ask",
 		Action: "raised the timeout", Outcome: "it held", Solution: "keep the connections open",
 	}
-	first := wake(t, m.store, clock, folder)
+	first := wake(t, m.store, clock)
 	reported, err := first.lessons.Report(captainly(t), draft)
 	if err != nil {
 		t.Fatal(err)
@@ -273,7 +213,7 @@ func TestReportsWaitForTheLessonsThatTheyAreComparedWith(t *testing.T) {
 	first.stop()
 
 	// Nobody reads the lessons in: the report waits, and a search does not.
-	asleep := lesson.NewLessons(m.store, lesson.Options{Options: learning.Options{Now: clock.now, Indexes: folder}})
+	asleep := lesson.NewLessons(m.store, lesson.Options{Options: learning.Options{Now: clock.now}})
 	if err := asleep.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +226,7 @@ func TestReportsWaitForTheLessonsThatTheyAreComparedWith(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 
-	again := wake(t, m.store, clock, folder)
+	again := wake(t, m.store, clock)
 	defer again.stop()
 	draft.Title += " "
 	if second, err := again.lessons.Report(captainly(t), draft); err != nil || !second.Duplicate || second.LessonID != reported.LessonID {

@@ -60,7 +60,7 @@ func (ix *Index) Check() error {
 
 // check reads the words, and looks each up.
 func (v *vocabulary) check() error {
-	count, long := v.count.Load(), len(v.base)+len(*v.long.Load())
+	count, long := v.count.Load(), len(*v.long.Load())
 	for i := range v.shards {
 		slots, used := v.shards[i].slots.Load(), 0
 		if slots == nil {
@@ -87,7 +87,7 @@ func (v *vocabulary) check() error {
 		}
 		if e.size == longWord {
 			at, n := e.longAt()
-			if at < 0 || n <= inlineWord || at > long || n > long-at || at < len(v.base) && at+n > len(v.base) {
+			if at < 0 || n <= inlineWord || at > long || n > long-at {
 				return fmt.Errorf("word %d lies outside", id)
 			}
 		}

@@ -1,7 +1,6 @@
 package tfidf
 
 import (
-	"runtime"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -19,7 +18,6 @@ func (ix *Index) IDs() []string {
 			}
 		}
 	}
-	runtime.KeepAlive(v) // and with it what the segments are mapped from
 	for _, d := range v.tail {
 		if d.alive(v.seq) {
 			out = append(out, d.id)

@@ -137,7 +137,6 @@ func (ix *Index) Frequencies(stems []string) (frequencies []int, documents int) 
 	for i, s := range stems {
 		_, frequencies[i] = ix.known(s, v)
 	}
-	runtime.KeepAlive(ix) // and with it what the vocabulary is mapped from
 	return frequencies, v.docs
 }
 

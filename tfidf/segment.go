@@ -10,12 +10,11 @@ import (
 // segment is an immutable part of the index: its documents, numbered from 0,
 // and their postings. Only died changes.
 //
-// Each of its slices is a plain column, without pointers, that can as well lie
-// in a mapped file; columns lists them.
+// Each of its slices is a plain column, without pointers, which the garbage
+// collector does not look through.
 type segment struct {
 	serial  uint32
-	average float64  // the average length that the blocks' bounds were computed with
-	mapped  *mapping // what keeps the columns' memory, if that is not the heap
+	average float64 // the average length that the blocks' bounds were computed with
 
 	ids      []byte   // every document's ID
 	idStarts []uint32 // where it starts there, and the end of the last
@@ -312,7 +311,6 @@ func merge(segs []*segment, w Weights, average float64) (*segment, [][]uint32) {
 		pw.end()
 	}
 	out.clip()
-	runtime.KeepAlive(segs)
 	return out, moved
 }
 

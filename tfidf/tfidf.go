@@ -1,7 +1,7 @@
 // Package tfidf is the search engine of the sidecar: it finds the documents
 // that answer a query, in process memory, by words alone.
 //
-// It owns the inverted index and its snapshot, scoring, and the explanation of
+// It owns the inverted index, scoring, and the explanation of
 // a score. How a text becomes words is package text's, and how an index follows
 // what is stored is package keep's. It must not know any database, any
 // transport, or what a document stands for: callers give it ids and texts, and

@@ -22,7 +22,7 @@ import (
 // falls into.
 //
 // The hash is keyed by a seed that each index draws for itself, so that nobody
-// can prepare words which all fall on one slot, and that its snapshot keeps.
+// can prepare words which all fall on one slot.
 type vocabulary struct {
 	seed   uint64
 	shards [vocabularyShards]shard
@@ -30,9 +30,7 @@ type vocabulary struct {
 	count  atomic.Uint32
 	chunks [maxChunks]atomic.Pointer[[chunkWords]entry]
 
-	base   []byte                 // long words that a snapshot held
-	long   atomic.Pointer[[]byte] // and those that came since
-	mapped *mapping               // what keeps the memory of a snapshot
+	long atomic.Pointer[[]byte] // words that do not fit their entries
 }
 
 const (
@@ -95,10 +93,6 @@ func (v *vocabulary) text(id uint32) []byte {
 		return e.text[:e.size]
 	}
 	at, n := e.longAt()
-	if at < len(v.base) {
-		return v.base[at : at+n]
-	}
-	at -= len(v.base)
 	return (*v.long.Load())[at : at+n]
 }
 
@@ -206,7 +200,7 @@ func (v *vocabulary) add(word []byte) uint32 {
 		copy(e.text[:], word)
 	} else {
 		long := *v.long.Load()
-		e.setLong(len(v.base)+len(long), len(word))
+		e.setLong(len(long), len(word))
 		// Readers of the slice before see none of what is appended behind its end.
 		long = append(long, word...)
 		v.long.Store(&long)

@@ -254,7 +254,7 @@ By `+"`--server`"+`, else `+"`SKILLROUTER_SERVER`"+`, else the router that holds
 | `+"`lost-writes.log`"+` | what turned out to be lost: [look](operations.md#trouble), then remove it |
 | `+"`owner.token`"+` | the owner's token, for `+"`skillrouter token`"+` |
 | `+"`guard.copy`, `guard.key`, `guard.seen`"+` | the guard's rules for hooks that get no answer, the key that signs them, and when the copy was made |
-| `+"`index/`, `procedures/`, `setup/`"+` | search indexes, which are made again if they are missing; procedures; settings of agents before `+"`setup`"+` |
+| `+"`procedures/`, `setup/`"+` | procedures; settings of agents before `+"`setup`"+` |
 | `+"`ballast`, `serve.log`"+` | room for stops on a full disk; the log of a router that a command started |
 | `+"`skillrouter.lock`, `skillrouter.sock`"+` | the process that holds the folder; the socket for its user's programs |
 

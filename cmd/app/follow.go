@@ -535,15 +535,11 @@ func (f *following) learn(ctx context.Context) error {
 		if events[0].Seq > f.learned+1 { // it was stopped for so long that what came next was removed for its age
 			return errSwept
 		}
-		at := to
-		if events[len(events)-1].Seq < to.Seq { // there are more
-			at = f.at
-		}
 		for _, k := range f.kinds {
 			if k.Shelf == nil {
 				continue
 			}
-			if err := k.Shelf.Follow(ctx, events, at); err != nil {
+			if err := k.Shelf.Follow(ctx, events); err != nil {
 				return err
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -114,7 +113,7 @@ func (p *parts) checks(ctx context.Context, now time.Time) []router.SystemCheck 
 		checkIndex("lesson index", p.lessons.IndexState().Stage, func() (shelf.IndexCheck, error) { return p.lessons.Check(ctx) }),
 	}
 	for _, index := range p.indexes {
-		checks = append(checks, checkSnapshot(index, now))
+		checks = append(checks, checkRead(index))
 	}
 	ledger := p.guards.LedgerState()
 	return append(checks, checkVectors(p.vectors.Status()), router.SystemCheck{Name: "guard ledger", OK: ledger.Well(), Detail: ledgerSaid(ledger)},
@@ -162,13 +161,12 @@ func checkIndex(name string, stage keep.Stage, compare func() (shelf.IndexCheck,
 	})
 }
 
-// indexesFolder is where the snapshots of the search indexes lie, in the data
-// folder. They are made from the databases, and can be deleted at any time.
+// indexesFolder is where earlier versions kept snapshots of the search indexes, in the data folder. A start removes it.
 const indexesFolder = "index"
 
 // learningOptions are the settings of the services of learning.db that keep an index.
 func (a *App) learningOptions() learning.Options {
-	return learning.Options{Now: a.now, Log: a.log, Indexes: filepath.Join(a.config.Data, indexesFolder), Follows: a.aside != nil}
+	return learning.Options{Now: a.now, Log: a.log}
 }
 
 // namedIndex is a search index as health, doctor and the metrics see it.
@@ -179,13 +177,7 @@ type namedIndex struct {
 
 func collectIndex(give emit, index namedIndex) {
 	s := index.state()
-	saved := 0.0
-	if !s.Saved.IsZero() {
-		saved = float64(s.Saved.UnixMilli()) / 1000
-	}
 	give("skillrouter_index_read_ratio", "How much of what a search index is to hold it has read, 1 when it is whole.", float64(s.Percent)/100, "index", index.name)
-	give("skillrouter_index_unsaved", "Changes of a search index since its newest snapshot, which the next start reads.", float64(s.Unsaved), "index", index.name)
-	give("skillrouter_index_saved_timestamp_seconds", "When the newest snapshot of a search index was saved, 0 if there is none.", saved, "index", index.name)
 }
 
 // stateOf is the state of an index in a word or two, for GET /health.
@@ -196,24 +188,12 @@ func stateOf(s keep.State) string {
 	return fmt.Sprintf("%s, %d %% read", s.Stage, s.Percent)
 }
 
-// checkSnapshot is doctor's look at how an index is kept. One that is being
-// rebuilt is no fault: searches say so, and it mends itself.
-func checkSnapshot(index namedIndex, now time.Time) router.SystemCheck {
+// checkRead is doctor's look at how an index is read. One that is being rebuilt is no fault: searches say so, and it mends itself.
+func checkRead(index namedIndex) router.SystemCheck {
 	s := index.state()
-	c := router.SystemCheck{Name: index.name + " snapshot", OK: s.SaveFailed == "" && s.Failed == "", Detail: stateOf(s)}
-	if s.Saved.IsZero() {
-		c.Detail += ", not saved yet"
-	} else {
-		c.Detail += fmt.Sprintf(", saved %s ago, %d changes since", now.Sub(s.Saved).Round(time.Second), s.Unsaved)
-	}
-	if s.Refused != "" {
-		c.Detail += "; the one at the start was not used: " + s.Refused
-	}
+	c := router.SystemCheck{Name: index.name + " search", OK: s.Failed == "", Detail: stateOf(s)}
 	if s.Failed != "" {
 		c.Detail += "; it cannot be read from the database: " + s.Failed
-	}
-	if s.SaveFailed != "" {
-		c.Detail += "; it cannot be saved: " + s.SaveFailed
 	}
 	return c
 }

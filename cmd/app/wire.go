@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -121,7 +123,10 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	lessons := lesson.NewLessons(memory, lesson.Options{
 		Options: a.learningOptions(), Patterns: patterns, Escalations: crossing.rules, DomainOf: crossing.lessons.DomainOf, Relevance: a.relevance(), Rules: guards,
 	})
-	facts := fact.NewFacts(memory, learning.Options{Now: a.now, Log: a.log, Follows: a.aside != nil})
+	if err := os.RemoveAll(filepath.Join(a.config.Data, indexesFolder)); err != nil {
+		a.log.Warn("what an earlier version kept of the search indexes cannot be removed", "error", err)
+	}
+	facts := fact.NewFacts(memory, a.learningOptions())
 	a.runs(ctx, "facts", facts.Run)
 	a.streams = append(a.streams, hub.Shutdown)
 	begin := time.Now()

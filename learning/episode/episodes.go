@@ -34,7 +34,7 @@ func NewEpisodes(store Store, options learning.Options) *Episodes {
 	options = options.WithDefaults()
 	return &Episodes{
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Episode]{
-			Kind: IndexKind, Form: form, Events: []string{"episode.", "experience."}, Told: toldOfEpisodes, Embedded: shelf.EmbeddedEpisode,
+			Kind: IndexKind, Events: []string{"episode.", "experience."}, Told: toldOfEpisodes, Embedded: shelf.EmbeddedEpisode,
 			ID: func(e *Episode) string { return e.ID }, Size: func(e *Episode) int { return len(e.Content) }, Document: document,
 			Rows: store.Episodes, Scan: store.ScanEpisodes, Find: store.FindEpisodes,
 		}, options),

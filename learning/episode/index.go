@@ -7,11 +7,8 @@ import (
 	"skillrouter/tfidf"
 )
 
-// IndexKind is the kind of the index of episodes, and form the form of its documents.
-const (
-	IndexKind shelf.IndexKind = "episodes"
-	form      int             = 1
-)
+// IndexKind is the kind of the index of episodes.
+const IndexKind shelf.IndexKind = "episodes"
 
 // document is what is searched of an episode. The engine's category,
 // project and tags hold what episodes are filtered by.

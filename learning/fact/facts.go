@@ -36,8 +36,6 @@ var _ Service = (*Facts)(nil)
 // NewFacts makes Facts.
 func NewFacts(store Store, options learning.Options) *Facts {
 	options = options.WithDefaults()
-	unsaved := options
-	unsaved.Indexes = ""
 	f := &Facts{
 		store: store, now: options.Now, log: options.Log, recent: newRecentFacts(),
 	}
@@ -48,7 +46,7 @@ func NewFacts(store Store, options learning.Options) *Facts {
 		Findable: func(fact *Fact) bool { return fact.Live(f.now()) },
 		Rows:     f.rows, Scan: store.ScanFacts,
 		Find: func(context.Context, shelf.RowSearch, func([]Fact) bool) error { return nil }, // facts are found as they are read
-	}, unsaved)
+	}, options)
 	return f
 }
 

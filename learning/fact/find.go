@@ -43,13 +43,13 @@ func (f *Facts) RunIndex(ctx context.Context) error {
 }
 
 // Follow takes in what another router wrote.
-func (f *Facts) Follow(ctx context.Context, events []eventlog.Event, to shelf.LogPosition) error {
+func (f *Facts) Follow(ctx context.Context, events []eventlog.Event) error {
 	for _, e := range events {
 		if strings.HasPrefix(e.Type, eventPrefix) {
 			f.recent.drop(e.Subject)
 		}
 	}
-	return f.Shelf.Follow(ctx, events, to)
+	return f.Shelf.Follow(ctx, events)
 }
 
 // rows returns the facts with these ids that there are.

@@ -8,11 +8,8 @@ import (
 	"skillrouter/tfidf"
 )
 
-// IndexKind is the kind of the index of knowledge, and form the form of its documents.
-const (
-	IndexKind shelf.IndexKind = "knowledge"
-	form      int             = 2
-)
+// IndexKind is the kind of the index of knowledge.
+const IndexKind shelf.IndexKind = "knowledge"
 
 // document is what is searched of an entry. Tags are words of its
 // text too: whoever chose them meant the entry to be found by them.

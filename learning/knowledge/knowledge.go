@@ -37,7 +37,7 @@ func NewBase(store Store, options learning.Options) *Base {
 	options = options.WithDefaults()
 	return &Base{
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Knowledge]{
-			Kind: IndexKind, Form: form, Events: []string{"knowledge."}, Embedded: shelf.EmbeddedKnowledge,
+			Kind: IndexKind, Events: []string{"knowledge."}, Embedded: shelf.EmbeddedKnowledge,
 			ID: func(e *Knowledge) string { return e.ID }, Size: func(e *Knowledge) int { return len(e.Content) }, Document: document,
 			Trust: func(e *Knowledge) learning.Trust { return e.Trust },
 			Rows:  store.Knowledge, Scan: store.ScanKnowledge, Find: store.FindKnowledge,

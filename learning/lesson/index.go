@@ -10,11 +10,8 @@ import (
 	"skillrouter/tfidf"
 )
 
-// IndexKind is the kind of the index of lessons, and form the form of its documents.
-const (
-	IndexKind shelf.IndexKind = "lessons"
-	form      int             = 3
-)
+// IndexKind is the kind of the index of lessons.
+const IndexKind shelf.IndexKind = "lessons"
 
 // document is what is searched of a lesson. Its domain is the document's
 // category. It and the tags are words of its text too: whoever chose them meant

@@ -97,7 +97,7 @@ func NewLessons(store PipelineStore, options Options) *Lessons {
 	o := options.Options.WithDefaults()
 	l := &Lessons{
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Lesson]{
-			Kind: IndexKind, Form: form, Events: []string{"lesson."}, Embedded: shelf.EmbeddedLesson,
+			Kind: IndexKind, Events: []string{"lesson."}, Embedded: shelf.EmbeddedLesson,
 			ID: func(e *Lesson) string { return e.ID }, Size: lessonSize, Document: document, Findable: (*Lesson).active,
 			Rows: store.Lessons, Scan: store.ScanLessons, Find: store.FindLessons,
 		}, o),

@@ -7,11 +7,8 @@ import (
 	"skillrouter/tfidf"
 )
 
-// IndexKind is the kind of the index of procedures, and form the form of its documents.
-const (
-	IndexKind shelf.IndexKind = "procedures"
-	form      int             = 2
-)
+// IndexKind is the kind of the index of procedures.
+const IndexKind shelf.IndexKind = "procedures"
 
 // proceduresAtOnce is how many procedures are read by their ids at a time: so
 // few that their texts fit into one answer of the store, whatever they say.

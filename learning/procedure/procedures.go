@@ -59,7 +59,7 @@ func NewProcedures(store Store, options Options) *Procedures {
 	options.Options = options.WithDefaults()
 	return &Procedures{
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Stored]{
-			Kind: IndexKind, Form: form, Events: []string{"procedure."},
+			Kind: IndexKind, Events: []string{"procedure."},
 			ID: func(s *Stored) string { return ID(s.Persona, s.Name) }, Size: func(s *Stored) int { return s.Body.size() },
 			Document: document, Scan: store.ScanProcedures, Find: store.FindProcedures, Rows: shelf.InParts(proceduresAtOnce, store.ProceduresByID),
 		}, options.Options),

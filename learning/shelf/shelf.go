@@ -5,8 +5,6 @@ package shelf
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 
@@ -31,10 +29,7 @@ type Shelf[Row any] struct {
 
 // Shelved is what a kind of memory tells of its rows.
 type Shelved[Row any] struct {
-	Kind IndexKind
-	// form is how documents are made of rows. It grows whenever the same row makes another
-	// document than before: the snapshots of earlier versions are built anew then.
-	Form     int
+	Kind     IndexKind
 	Events   []string      // how the types of the events begin that tell of rows
 	Told     toldIDs       // nil: every event is about its subject
 	Embedded EmbeddingKind // empty: the rows have no vectors
@@ -53,11 +48,7 @@ type Shelved[Row any] struct {
 // NewShelf makes a Shelf with an empty index. Load and RunIndex fill it.
 func NewShelf[Row any](log IndexStore, of Shelved[Row], options learning.Options) *Shelf[Row] {
 	s := &Shelf[Row]{log: log, of: of}
-	o := keep.Options{Follows: options.Follows, Form: fmt.Sprintf("%s %d", of.Kind, of.Form), Now: options.Now, Log: options.Log}
-	if options.Indexes != "" {
-		o.Path = filepath.Join(options.Indexes, string(of.Kind)+".index")
-	}
-	s.Keeper = keep.New(shelfSource[Row]{s}, o)
+	s.Keeper = keep.New(shelfSource[Row]{s}, keep.Options{Name: string(of.Kind), Now: options.Now, Log: options.Log})
 	return s
 }
 
@@ -81,7 +72,7 @@ func (s *Shelf[Row]) Len() int { return s.Keeper.Len() }
 // IndexState tells how the search index is doing.
 func (s *Shelf[Row]) IndexState() keep.State { return s.Keeper.State() }
 
-// Load opens the index, and leaves to RunIndex what takes long. It is called once,
+// Load reads a small index, and leaves to RunIndex what takes long. It is called once,
 // before the first search. Rows may be written before, and are found.
 func (s *Shelf[Row]) Load(ctx context.Context) error { return s.Keeper.Load(ctx) }
 

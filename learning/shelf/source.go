@@ -1,7 +1,6 @@
 package shelf
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,7 @@ import (
 // LogPosition is a place in the event log of learning.db.
 type LogPosition = keep.Position
 
-// IndexKind is a kind of what is stored and found by an index. It names the snapshot's file too.
+// IndexKind is a kind of what is stored and found by an index.
 type IndexKind string
 
 // RowSearch asks for rows straight from the database, without an index.
@@ -35,9 +34,6 @@ type IndexStore interface {
 	HoldsPosition(ctx context.Context, at LogPosition) (bool, error)
 	// EventsOf visits the events behind a number whose types begin with one of the prefixes, in order.
 	EventsOf(ctx context.Context, after int64, prefixes []string, visit func(kind, subject string, data []byte) error) error
-	// Settled calls then between two commits: all that were made up to the position have
-	// been announced, and none behind it.
-	Settled(ctx context.Context, then func(at LogPosition)) error
 	// Span returns about how many rows there are of a kind, 0 only if there is none.
 	Span(ctx context.Context, kind IndexKind) (int, error)
 	// IDs visits the id of every row of a kind that can be found.
@@ -80,7 +76,7 @@ func (s *Shelf[Row]) told(kind, subject string, data []byte, visit func(ids []st
 
 // Follow brings the index in step with events that another router wrote, all that there are up to a place of the log. An event that does not say what it is
 // about has the index built anew.
-func (s *Shelf[Row]) Follow(ctx context.Context, events []eventlog.Event, to LogPosition) error {
+func (s *Shelf[Row]) Follow(ctx context.Context, events []eventlog.Event) error {
 	var ids []string
 	for _, e := range events {
 		if !slices.ContainsFunc(s.of.Events, func(prefix string) bool { return strings.HasPrefix(e.Type, prefix) }) {
@@ -91,11 +87,11 @@ func (s *Shelf[Row]) Follow(ctx context.Context, events []eventlog.Event, to Log
 			return nil
 		})
 		if errors.Is(err, keep.ErrGap) {
-			return cmp.Or(s.Keeper.Rebuild(ctx), s.Keeper.Follow(ctx, nil, to))
+			return s.Keeper.Rebuild(ctx)
 		}
 	}
 	slices.Sort(ids)
-	return s.Keeper.Follow(ctx, slices.Compact(ids), to)
+	return s.Keeper.Follow(ctx, slices.Compact(ids))
 }
 
 // Documents implements keep.Source.
@@ -116,9 +112,4 @@ func (s shelfSource[Row]) Count(ctx context.Context) (int, error) {
 // Containing implements keep.Source.
 func (s shelfSource[Row]) Containing(ctx context.Context, words []string, after int64, q tfidf.Query, visit func(docs []tfidf.Document) (more bool)) error {
 	return s.of.Find(ctx, RowSearch{Words: words, After: after, Project: q.Project}, func(found []Row) bool { return visit(s.documentsOf(found)) })
-}
-
-// Settled implements keep.Source.
-func (s shelfSource[Row]) Settled(ctx context.Context, then func(at keep.Position)) error {
-	return s.log.Settled(ctx, then)
 }

@@ -66,17 +66,6 @@ func (s *Store) EventsOf(ctx context.Context, after int64, prefixes []string, vi
 	})
 }
 
-// Settled implements shelf.IndexStore. It stands in the line of the writes as
-// one that writes nothing: what was committed before it has been announced when
-// its turn to announce comes, and what it reads is what they have written.
-func (s *Store) Settled(ctx context.Context, then func(at shelf.LogPosition)) error {
-	var at shelf.LogPosition
-	return s.Commit.Write(ctx, func(tx *gorm.DB) (err error) {
-		at, err = position(tx)
-		return err
-	}, func() { then(at) })
-}
-
 // indexed says where the rows of a kind lie, how they are numbered and named, and which can be found.
 type indexed struct{ table, number, id, where string }
 

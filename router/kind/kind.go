@@ -185,7 +185,7 @@ type Shelf interface {
 	Within(ctx context.Context) (*tfidf.Index, error)
 	TellElsewhere(kind string, other shelf.Elsewhere)
 	// Follow brings the index in step with what another router wrote.
-	Follow(ctx context.Context, events []eventlog.Event, to keep.Position) error
+	Follow(ctx context.Context, events []eventlog.Event) error
 }
 
 // Question asks for the rows of a kind that fit some words.

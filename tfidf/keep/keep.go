@@ -1,8 +1,7 @@
 // Package keep keeps an index of package tfidf in step with documents that are stored elsewhere.
 //
-// A Source tells what is stored and what changed. The Keeper opens the snapshot that the process before
-// it saved, reads what changed since, and saves again when enough did. It must not know any database,
-// nor what a document stands for.
+// A Source tells what is stored and what changed. The Keeper reads all of it when it starts, and takes in
+// each change from then on. It must not know any database, nor what a document stands for.
 package keep
 
 import (
@@ -15,11 +14,9 @@ import (
 	"skillrouter/tfidf"
 )
 
-// Keeper keeps an Index in step with a Source: it opens the snapshot that the
-// process before it left, catches up with what changed since, and builds the
-// index anew if there is no usable one. Meanwhile it answers already, and adds
-// to what it has what the Source finds. It saves a new snapshot from time to
-// time, and at the end of Run.
+// Keeper keeps an Index in step with a Source: it builds the index by reading all
+// that is stored. Meanwhile it answers already, and adds to what it has what the
+// Source finds.
 //
 // Put and Delete are called after the commit of each change, in the order of
 // the commits, from before Load on. Load is called once, before the first
@@ -35,29 +32,18 @@ type Keeper struct {
 	changed  map[string]bool // ids that were put or deleted since reading began; nil when the index is complete
 	replaced chan struct{}   // closed when another Index takes the place of this one
 	complete chan struct{}   // closed when the index is complete
-	gap      []string        // ids that are yet to be read to catch up; nil while rebuilding
-	refused  string          // why the snapshot was not used; empty if it was
-	opened   time.Time       // when the snapshot that was opened had been saved
 	failed   string          // why reading stopped; it is tried again
 
 	read, total atomic.Int64 // documents, for the progress
 	highest     atomic.Int64 // the greatest Order that a rebuild has read
 
-	following sync.Mutex // guards followed, and is held while the index is brought to there
-	followed  Position   // up to where the log was followed
-
-	saver saver
+	following sync.Mutex // held while the index is brought in step
 }
 
 // Options are the settings of a Keeper.
 type Options struct {
-	// Path is the file of the snapshot, whose folder is made if it is not there. Empty: there is none.
-	Path string
-	// Form names how documents are made of what is stored. A snapshot of another form
-	// is not used: it must change whenever the same row makes another Document.
-	Form string
-	// Follows: another process writes. What it changes comes by Follow, and not by Put and Delete.
-	Follows bool
+	// Name is what the log calls the index.
+	Name string
 	// Index are the settings of the index.
 	Index tfidf.Options
 	// Now is time.Now if nil, Log discards if nil.
@@ -75,7 +61,6 @@ func New(source Source, opts Options) *Keeper {
 	}
 	k := &Keeper{source: source, opts: opts, replaced: make(chan struct{}), complete: make(chan struct{})}
 	k.index.Store(tfidf.New(opts.Index))
-	k.saver.wake = make(chan struct{}, 1)
 	return k
 }
 
@@ -108,18 +93,16 @@ func (k *Keeper) change(n int, id func(i int) string, do func(*tfidf.Index)) {
 		}
 	}
 	do(k.Index())
-	k.saver.count(n, k.opts.Now())
 }
 
-// Run brings the index to a whole if Load left that to it, tidies it and saves
-// it until ctx ends. Then it saves it a last time, if that takes no longer than
-// a stop may, and returns nil. The Source must answer until it returns.
+// Run brings the index to a whole if Load left that to it, and tidies it until ctx
+// ends. Then it returns nil. The Source must answer until it returns.
 func (k *Keeper) Run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	beside.Go(func() { k.tidy(ctx) })
 	k.mend(ctx)
-	k.keepSaving(ctx)
+	<-ctx.Done()
 	return nil
 }
 

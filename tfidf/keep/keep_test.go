@@ -25,7 +25,6 @@ type shelf struct {
 	name   string   // tells this log from others
 	fail   error    // of Scan and Documents
 	scans  int
-	told   int    // records that Changed went over
 	during func() // runs while a scan has read and not yet handed over
 }
 
@@ -62,8 +61,8 @@ func (s *shelf) remove(id string) {
 }
 
 // keep makes a Keeper, as a start does; the one before it is told of nothing more.
-func (s *shelf) keep(path string) *keep.Keeper {
-	k := keep.New(s, keep.Options{Path: path, Form: "shelf 1"})
+func (s *shelf) keep() *keep.Keeper {
+	k := keep.New(s, keep.Options{Name: "shelf"})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.keeper = k
@@ -93,7 +92,6 @@ func (s *shelf) Changed(_ context.Context, after keep.Position, visit func(ids [
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range s.log[after.Seq:] {
-		s.told++
 		if id == "-" { // of other documents
 			continue
 		}
@@ -164,13 +162,6 @@ func (s *shelf) Containing(_ context.Context, words []string, after int64, _ tfi
 	return nil
 }
 
-func (s *shelf) Settled(_ context.Context, then func(keep.Position)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	then(s.position())
-	return nil
-}
-
 // check compares what the keeper has with what is stored, by ids and by a search.
 func (s *shelf) check(t *testing.T, k *keep.Keeper) {
 	t.Helper()
@@ -192,19 +183,19 @@ func (s *shelf) check(t *testing.T, k *keep.Keeper) {
 	}
 }
 
-func TestKeeperWithoutASnapshotAnswersAtOnceAndSaysSo(t *testing.T) {
-	s := newShelf(300)
-	s.write(entry(300, "the kubelet was evicted"))
-	k := s.keep("")
+func TestKeeperOfManyAnswersAtOnceAndSaysSo(t *testing.T) {
+	s := newShelf(3000)
+	s.write(entry(3000, "the kubelet was evicted"))
+	k := s.keep()
 	if err := k.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if state := k.State(); state.Stage != keep.Rebuilding || state.Refused == "" || state.Documents != 0 {
-		t.Errorf("after a load without a snapshot: %+v", state)
+	if state := k.State(); state.Stage != keep.Rebuilding || state.Documents != 0 {
+		t.Errorf("after a load of many: %+v", state)
 	}
-	s.write(entry(301, "the kubelet came back"))
+	s.write(entry(3001, "the kubelet came back"))
 	found, notice := k.Search(t.Context(), tfidf.Query{Text: "kubelets evicted"})
-	if len(found.Hits) != 2 || found.Hits[0].ID != "e300" || found.Hits[1].ID != "e301" {
+	if len(found.Hits) != 2 || found.Hits[0].ID != "e3000" || found.Hits[1].ID != "e3001" {
 		t.Errorf("while nothing was read: %v", found.Hits)
 	}
 	if !strings.Contains(notice, "being rebuilt, 0 % read") {
@@ -215,9 +206,18 @@ func TestKeeperWithoutASnapshotAnswersAtOnceAndSaysSo(t *testing.T) {
 	s.check(t, k)
 }
 
+func TestKeeperOfFewIsCompleteAtOnce(t *testing.T) {
+	s := newShelf(300)
+	k := s.keep()
+	if err := k.Load(t.Context()); err != nil || !k.Complete() || k.Notice() != "" {
+		t.Errorf("%v, %+v", err, k.State())
+	}
+	s.check(t, k)
+}
+
 func TestKeeperOfNothingIsCompleteAtOnce(t *testing.T) {
 	s := newShelf(0)
-	k := s.keep("")
+	k := s.keep()
 	if err := k.Load(t.Context()); err != nil || !k.Complete() || k.Notice() != "" {
 		t.Errorf("%v, %+v", err, k.State())
 	}
@@ -227,9 +227,9 @@ func TestKeeperOfNothingIsCompleteAtOnce(t *testing.T) {
 
 func TestKeeperTriesAgainWhatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShelf(10)
+		s := newShelf(3000)
 		s.fail = errors.New("the disk is gone")
-		k := s.keep("")
+		k := s.keep()
 		if err := k.Load(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func TestKeeperTriesAgainWhatFailed(t *testing.T) {
 
 func TestWhatIsCommittedDuringARebuildWins(t *testing.T) {
 	s := newShelf(500)
-	k := s.keep("")
+	k := s.keep()
 	s.during = func() {
 		s.remove("e7")
 		s.write(entry(8, "kubelet"))
@@ -286,11 +286,4 @@ func await(t *testing.T, k *keep.Keeper) {
 	if err := k.Await(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func cancelable(t *testing.T) (context.Context, context.CancelFunc) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(cancel)
-	return ctx, cancel
 }

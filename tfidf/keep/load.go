@@ -2,11 +2,6 @@ package keep
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"maps"
 	"slices"
 	"time"
 
@@ -17,126 +12,27 @@ import (
 
 // Bounds of reading.
 const (
-	// catchUpAtOnce is how many documents Load reads before it returns: so few take
-	// a few milliseconds, and then no search need go to the database.
-	catchUpAtOnce = 512
-	// catchUpChunk is how many are read at a time.
-	catchUpChunk = 2048
+	// readAtOnce is how many documents Load reads before it returns: so few take
+	// some milliseconds, and then no search need go to the database.
+	readAtOnce = 1024
+	// lookChunk is how many are read by their ids at a time.
+	lookChunk = 2048
 	// readAgain is how long a failed reading waits before it is tried again.
 	readAgain = time.Second
 )
 
-// mark is what a Keeper writes into its snapshot.
-type mark struct {
-	Form string   `json:"form"`
-	At   Position `json:"at"`
-	Time int64    `json:"time"` // Unix milliseconds
-}
-
-// Load opens the snapshot and catches up with the log if little is missing;
-// what takes longer it leaves to Run. It never fails for want of a snapshot: only if
-// the Source cannot be read at all.
+// Load reads a small index; what takes longer it leaves to Run.
 func (k *Keeper) Load(ctx context.Context) error {
-	if k.opts.Follows { // what comes behind this place is followed
-		at, err := k.source.Position(ctx)
-		if err != nil {
-			return err
-		}
-		k.following.Lock()
-		k.followed = at
-		k.following.Unlock()
-	}
-	ix, m, err := k.open(ctx)
-	if err != nil {
+	if err := k.begin(ctx); err != nil || k.total.Load() > readAtOnce {
 		return err
 	}
-	if ix == nil {
-		return k.begin(ctx, nil)
-	}
-	k.mu.Lock()
-	k.changed = map[string]bool{}
-	k.replace(ix)
-	k.opened = time.UnixMilli(m.Time)
-	k.mu.Unlock()
-	k.stage.Store(int32(CatchingUp))
-	from := m.At
-	m.At = k.furthest(ctx, from)
-	k.saver.mu.Lock()
-	k.saver.from, k.saver.at = from, m.At
-	k.saver.mu.Unlock()
-
-	// What was committed before this moment is in the log, and what is later is put.
-	gap := map[string]bool{}
-	err = k.source.Changed(ctx, m.At, func(ids []string) error {
-		for _, id := range ids {
-			gap[id] = true
-		}
-		return nil
-	})
-	if errors.Is(err, ErrGap) {
-		return k.begin(ctx, err)
-	}
-	if err != nil {
-		return err
-	}
-	ids := slices.AppendSeq(make([]string, 0, len(gap)), maps.Keys(gap))
-	k.saver.count(len(ids), k.opts.Now())
-	k.total.Store(int64(len(ids)))
-	k.mu.Lock()
-	k.gap = ids
-	k.mu.Unlock()
-	if len(ids) > catchUpAtOnce {
-		return nil
-	}
-	return k.catchUp(ctx)
-}
-
-// open returns the index of the snapshot, nil if there is none that can be used.
-func (k *Keeper) open(ctx context.Context) (*tfidf.Index, mark, error) {
-	var m mark
-	refuse := func(format string, args ...any) (*tfidf.Index, mark, error) {
-		reason := fmt.Sprintf(format, args...)
-		k.mu.Lock()
-		k.refused = reason
-		k.mu.Unlock()
-		return nil, m, nil
-	}
-	if k.opts.Path == "" {
-		return refuse("none is kept")
-	}
-	ix, text, err := tfidf.Open(k.opts.Path, k.opts.Index)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return refuse("there is none yet")
-	case err != nil:
-		return refuse("%s", err)
-	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		return refuse("its mark cannot be read: %s", err)
-	}
-	if m.Form != k.opts.Form {
-		return refuse("it is of another version: %q, not %q", m.Form, k.opts.Form)
-	}
-	holds, err := k.source.Holds(ctx, m.At)
-	if err != nil {
-		return nil, m, err
-	}
-	if !holds {
-		return refuse("it is of another database, or of a later state of this one")
-	}
-	return ix, m, nil
+	return k.rebuild(ctx)
 }
 
 // begin makes everything be read again into an empty index.
-func (k *Keeper) begin(ctx context.Context, because error) error {
+func (k *Keeper) begin(ctx context.Context) error {
 	k.mu.Lock()
-	k.changed, k.gap = map[string]bool{}, nil
-	if because != nil {
-		k.refused, k.opened = because.Error(), time.Time{}
-		k.saver.mu.Lock()
-		k.saver.from, k.saver.at = Position{}, Position{}
-		k.saver.mu.Unlock()
-	}
+	k.changed = map[string]bool{}
 	if k.Len() > 0 {
 		k.replace(tfidf.New(k.opts.Index))
 	}
@@ -163,7 +59,7 @@ func (k *Keeper) begin(ctx context.Context, because error) error {
 
 // end says that the index is whole; the caller holds k.mu.
 func (k *Keeper) end() {
-	k.changed, k.gap, k.failed = nil, nil, ""
+	k.changed, k.failed = nil, ""
 	if !k.Complete() {
 		close(k.complete)
 	}
@@ -172,7 +68,7 @@ func (k *Keeper) end() {
 
 // Rebuild reads everything again into an empty index, and returns when it is whole.
 func (k *Keeper) Rebuild(ctx context.Context) error {
-	if err := k.begin(ctx, nil); err != nil {
+	if err := k.begin(ctx); err != nil {
 		return err
 	}
 	return k.rebuild(ctx)
@@ -181,21 +77,13 @@ func (k *Keeper) Rebuild(ctx context.Context) error {
 // mend brings the index to a whole. What fails is tried again until ctx ends.
 func (k *Keeper) mend(ctx context.Context) {
 	for Stage(k.stage.Load()) != Unread && !k.Complete() && ctx.Err() == nil {
-		read := k.rebuild
-		k.mu.Lock()
-		if k.gap != nil {
-			read = k.catchUp
-		}
-		k.mu.Unlock()
 		begin := k.opts.Now()
-		stage := Stage(k.stage.Load())
-		err := read(ctx)
+		err := k.rebuild(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			k.opts.Log.InfoContext(ctx, "search index is whole", "after", stage.String(), "index", k.opts.Form, "documents", k.Len(), "took_ms", k.opts.Now().Sub(begin).Milliseconds())
-			k.saver.now()
+			k.opts.Log.InfoContext(ctx, "search index is whole", "index", k.opts.Name, "documents", k.Len(), "took_ms", k.opts.Now().Sub(begin).Milliseconds())
 			return
 		}
 		k.mu.Lock()
@@ -203,7 +91,7 @@ func (k *Keeper) mend(ctx context.Context) {
 		k.failed = err.Error()
 		k.mu.Unlock()
 		if first {
-			k.opts.Log.ErrorContext(ctx, "the search index cannot be read from the database; trying again", "index", k.opts.Form, "error", err)
+			k.opts.Log.ErrorContext(ctx, "the search index cannot be read from the database; trying again", "index", k.opts.Name, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -238,7 +126,7 @@ func (k *Keeper) rebuild(ctx context.Context) error {
 				continue
 			}
 			last := docs[n-1].Order
-			k.take(docs, nil)
+			k.take(docs)
 			k.read.Add(int64(n))
 			k.highest.Store(max(k.highest.Load(), last))
 		}
@@ -253,27 +141,9 @@ func (k *Keeper) rebuild(ctx context.Context) error {
 	return nil
 }
 
-// catchUp reads what changed since the snapshot.
-func (k *Keeper) catchUp(ctx context.Context) error {
-	k.mu.Lock()
-	gap := k.gap
-	k.mu.Unlock()
-	k.read.Store(0)
-	if err := k.look(ctx, gap, func(docs []tfidf.Document, gone []string) {
-		k.take(docs, gone)
-		k.read.Add(int64(len(docs) + len(gone)))
-	}); err != nil {
-		return err
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.end()
-	return nil
-}
-
 // look reads documents by their ids, in parts, and tells which are not there.
 func (k *Keeper) look(ctx context.Context, ids []string, take func(docs []tfidf.Document, gone []string)) error {
-	for part := range slices.Chunk(ids, catchUpChunk) {
+	for part := range slices.Chunk(ids, lookChunk) {
 		docs, err := k.source.Documents(ctx, part)
 		if err != nil {
 			return err
@@ -293,45 +163,23 @@ func (k *Keeper) look(ctx context.Context, ids []string, take func(docs []tfidf.
 	return nil
 }
 
-// Follow brings the index in step with what another process wrote: changed are the ids of the documents that the log tells of up to a
-// place, deleted ones among them, each once. It is called with one place after the other, from that of Load on.
-func (k *Keeper) Follow(ctx context.Context, changed []string, to Position) error {
+// Follow brings the index in step with what another process wrote: changed are the ids of the documents that the log tells of, deleted
+// ones among them, each once. It is called with one part of the log after the other.
+func (k *Keeper) Follow(ctx context.Context, changed []string) error {
 	k.following.Lock()
 	defer k.following.Unlock()
-	err := k.look(ctx, changed, func(docs []tfidf.Document, gone []string) {
+	return k.look(ctx, changed, func(docs []tfidf.Document, gone []string) {
 		k.Put(docs...)
 		k.Delete(gone...)
 	})
-	if err == nil {
-		k.followed = to
-	}
-	return err
 }
 
-// settled is the source's Settled, for one that follows too.
-func (k *Keeper) settled(ctx context.Context, then func(at Position)) error {
-	if !k.opts.Follows {
-		return k.source.Settled(ctx, then)
-	}
-	k.following.Lock()
-	defer k.following.Unlock()
-	then(k.followed)
-	return nil
-}
-
-// take puts what was read, and deletes what is not there any more, except
-// where a later commit has done so.
-func (k *Keeper) take(docs []tfidf.Document, gone []string) {
+// take puts what was read, except where a later commit has done so, or deleted it.
+func (k *Keeper) take(docs []tfidf.Document) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.changed) > 0 {
-		docs = slices.DeleteFunc(docs, func(d tfidf.Document) bool { return k.changed[d.ID] })
-		gone = slices.DeleteFunc(gone, func(id string) bool { return k.changed[id] })
-	}
+	docs = slices.DeleteFunc(docs, func(d tfidf.Document) bool { return k.changed[d.ID] })
 	if len(docs) > 0 {
 		k.Index().Put(docs...)
-	}
-	if len(gone) > 0 {
-		k.Index().Delete(gone...)
 	}
 }

@@ -81,7 +81,7 @@ func (k *Keeper) lookUp(ctx context.Context, q tfidf.Query) []tfidf.Document {
 		return seen < lookUpRows && of.Err() == nil
 	})
 	if err != nil && of.Err() == nil {
-		k.opts.Log.WarnContext(ctx, "the database cannot be searched while the index is not whole", "index", k.opts.Form, "error", err)
+		k.opts.Log.WarnContext(ctx, "the database cannot be searched while the index is not whole", "index", k.opts.Name, "error", err)
 	}
 	fewest()
 	docs := make([]tfidf.Document, len(kept))

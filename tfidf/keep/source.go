@@ -44,7 +44,4 @@ type Source interface {
 	// ends, which is no error. Only documents with a greater Order than after are
 	// visited. It may pass over what the filters of q exclude.
 	Containing(ctx context.Context, words []string, after int64, q tfidf.Query, visit func(docs []tfidf.Document) (more bool)) error
-	// Settled calls then at a moment at which every change up to the position was put
-	// into the index, and none behind it. then must not block for long.
-	Settled(ctx context.Context, then func(at Position)) error
 }

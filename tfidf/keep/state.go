@@ -1,9 +1,6 @@
 package keep
 
-import (
-	"fmt"
-	"time"
-)
+import "fmt"
 
 // Stage is how far an index is on its way to hold everything.
 type Stage int32
@@ -12,10 +9,8 @@ type Stage int32
 const (
 	// Unread is before Load.
 	Unread Stage = iota
-	// Rebuilding is while everything is being read, for want of a usable snapshot.
+	// Rebuilding is while everything is being read.
 	Rebuilding
-	// CatchingUp is while what changed since the snapshot is being read.
-	CatchingUp
 	// Complete is when the index holds all that is stored.
 	Complete
 )
@@ -25,8 +20,6 @@ func (s Stage) String() string {
 	switch s {
 	case Rebuilding:
 		return "rebuilding"
-	case CatchingUp:
-		return "catching up"
 	case Complete:
 		return "whole"
 	}
@@ -39,26 +32,17 @@ type State struct {
 	Documents int // in the index
 	// Percent is how much of what is to be read has been; 100 when the index is complete.
 	Percent int
-	// Refused says why the snapshot of the process before this one was not used; empty: it was.
-	Refused string
 	// Failed says why reading had to stop; it is tried again. Empty: it did not.
 	Failed string
-	// Saved is when the newest snapshot that can be used was saved, zero if there is
-	// none, and Unsaved how many documents changed since.
-	Saved   time.Time
-	Unsaved int
-	// SaveFailed says why the latest attempt to save failed; empty: it did not.
-	SaveFailed string
 }
 
 // State tells how the index is doing.
 func (k *Keeper) State() State {
 	s := State{Stage: Stage(k.stage.Load()), Documents: k.Len()}
 	k.mu.Lock()
-	s.Refused, s.Failed, s.Saved = k.refused, k.failed, k.opened
+	s.Failed = k.failed
 	k.mu.Unlock()
 	s.Percent = k.percent(s.Stage)
-	k.saver.tell(&s)
 	return s
 }
 
@@ -79,12 +63,8 @@ func (k *Keeper) Complete() bool { return Stage(k.stage.Load()) == Complete }
 
 // Notice says that an answer may lack something, empty if it does not.
 func (k *Keeper) Notice() string {
-	switch stage := Stage(k.stage.Load()); stage {
-	case Unread, Complete:
-		return ""
-	case CatchingUp:
-		return fmt.Sprintf("the search index is catching up with what was written since it was saved, %d %% read; the rest is looked up in the database, which is slower and less exact", k.percent(stage))
-	default:
+	if stage := Stage(k.stage.Load()); stage == Rebuilding {
 		return fmt.Sprintf("the search index is being rebuilt, %d %% read; the rest is looked up in the database, which is slower and less exact", k.percent(stage))
 	}
+	return ""
 }
