@@ -1,7 +1,6 @@
 package tfidf
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -257,13 +256,7 @@ func (s *segment) checkBlock(b block, n int, last int64) (int64, error) {
 
 // checkIDs looks up every document by its ID.
 func (ix *Index) checkIDs(v *view) error {
-	used := 0
-	for _, slot := range ix.byID.slots {
-		if slot == 0 {
-			continue
-		}
-		used++
-		number := uint32(slot) - 1
+	for _, number := range ix.byID {
 		if int64(number) >= int64(len(ix.places)) {
 			return errors.New("the table of ids holds a number that no document has")
 		}
@@ -273,12 +266,12 @@ func (ix *Index) checkIDs(v *view) error {
 			return fmt.Errorf("number %d leads nowhere", number)
 		}
 	}
-	if used != ix.byID.used || used != v.docs {
-		return fmt.Errorf("the table of ids holds %d, of %d documents", used, v.docs)
+	if len(ix.byID) != v.docs {
+		return fmt.Errorf("the table of ids holds %d, of %d documents", len(ix.byID), v.docs)
 	}
 	taken := make([]bool, len(ix.places))
 	found := func(id string, number uint32) error {
-		if n, ok := ix.number(v, id); !ok || n != number || taken[n] {
+		if n, ok := ix.byID[id]; !ok || n != number || taken[n] {
 			return fmt.Errorf("the document with the id %q is not found by it", id)
 		}
 		taken[number] = true
@@ -313,30 +306,13 @@ func (ix *Index) checkIDs(v *view) error {
 func (x *typoIndex) check(count uint32) error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	p := &x.packed
-	if n := len(p.starts); n > 0 && (p.starts[0] != 0 || !slices.IsSorted(p.starts) || int(p.starts[n-1]) != len(p.gaps)) {
-		return errors.New("their starts do not ascend")
-	}
 	for g := range typoGroupCount {
-		last := uint64(0)
-		if len(p.starts) > 0 {
-			n := uint32(0)
-			for b := p.gaps[p.starts[g]:p.starts[g+1]]; len(b) > 0; n++ {
-				gap, width := binary.Uvarint(b)
-				if width <= 0 || gap == 0 || gap > uint64(count)-last {
-					return fmt.Errorf("group %d is out of bounds", g)
-				}
-				last, b = last+gap, b[width:]
-			}
-			if n != p.sizes[g] {
-				return fmt.Errorf("group %d has %d words, and should have %d", g, n, p.sizes[g])
-			}
-		}
-		for _, word := range x.newer[g] {
-			if uint64(word) <= last || word > count {
+		last := uint32(0)
+		for _, word := range x.words[g] {
+			if word <= last || word > count {
 				return fmt.Errorf("group %d does not ascend", g)
 			}
-			last = uint64(word)
+			last = word
 		}
 	}
 	return nil

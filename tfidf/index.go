@@ -38,7 +38,7 @@ type Index struct {
 	worths atomic.Pointer[worths]
 
 	mu      sync.Mutex // guards all below, and the order of views
-	byID    idTable
+	byID    map[string]uint32
 	places  []place  // by document number
 	free    []uint32 // document numbers that nothing has
 	open    map[uint32]*segment
@@ -76,9 +76,9 @@ func New(opts Options) *Index {
 	return newIndex(w, rand.Uint64())
 }
 
-// newIndex returns an empty index whose hash tables are keyed by seed.
+// newIndex returns an empty index whose words are hashed by seed.
 func newIndex(w Weights, seed uint64) *Index {
-	ix := &Index{weights: w, vocab: newVocabulary(seed), letters: new(letterCounts), byID: idTable{seed: seed}, open: map[uint32]*segment{}, wake: make(chan struct{}, 1)}
+	ix := &Index{weights: w, vocab: newVocabulary(seed), letters: new(letterCounts), byID: map[string]uint32{}, open: map[uint32]*segment{}, wake: make(chan struct{}, 1)}
 	ix.analyze = analyzer{vocab: ix.vocab, title: w.Title}
 	ix.view.Store(&view{})
 	return ix
@@ -119,9 +119,9 @@ func (ix *Index) Delete(ids ...string) {
 	v := *ix.view.Load()
 	v.seq++
 	for _, id := range ids {
-		if number, ok := ix.number(&v, id); ok {
+		if number, ok := ix.byID[id]; ok {
 			ix.kill(&v, number)
-			ix.byID.remove(id, number)
+			delete(ix.byID, id)
 			ix.free = append(ix.free, number)
 		}
 	}
@@ -171,7 +171,7 @@ func (ix *Index) analyzeAll(docs []Document) []*doc {
 
 // insert adds d to the tail of v and to the counts, in place of an older version.
 func (ix *Index) insert(v *view, d *doc) {
-	number, known := ix.number(v, d.id)
+	number, known := ix.byID[d.id]
 	if known {
 		ix.kill(v, number)
 	} else {
@@ -181,7 +181,7 @@ func (ix *Index) insert(v *view, d *doc) {
 			number = uint32(len(ix.places))
 			ix.places = append(ix.places, place{})
 		}
-		ix.byID.insert(d.id, number)
+		ix.byID[d.id] = number
 	}
 	d.number = number
 	ix.places[number] = place{at: uint32(len(v.tail))}
@@ -190,17 +190,6 @@ func (ix *Index) insert(v *view, d *doc) {
 	v.length += uint64(d.length)
 	ix.count(d.attrs, d.held, 1)
 	d.held = nil
-}
-
-// number returns the number of the document with an ID, if there is one.
-func (ix *Index) number(v *view, id string) (uint32, bool) {
-	return ix.byID.find(id, func(number uint32) bool {
-		p := ix.places[number]
-		if p.segment == 0 {
-			return v.tail[p.at].id == id
-		}
-		return ix.open[p.segment].id(p.at) == id
-	})
 }
 
 // kill takes the document with a number out of v and the counts.

@@ -39,12 +39,11 @@ func (ix *Index) tidy() {
 }
 
 // Compact merges segments until few are left, so that each term is listed in
-// few places: for who is about to save, or expects no writes for a while. It
+// few places: for who has read all there is, or expects no writes for a while. It
 // is meant to be called in the background; writers and searches go on.
 func (ix *Index) Compact() {
 	for ix.mergeOnce(dueForCompaction) {
 	}
-	ix.typos.compact()
 }
 
 // Run merges segments in the background until ctx ends, and returns nil.

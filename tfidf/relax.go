@@ -55,15 +55,13 @@ func (x *typoIndex) nearest(v *vocabulary, word string) string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	groups := typoGroups([]byte(word), nil)
-	slices.SortFunc(groups, func(a, b uint16) int { return x.size(a) - x.size(b) })
+	slices.SortFunc(groups, func(a, b uint16) int { return len(x.words[a]) - len(x.words[b]) })
 	var found []byte
 	best, held, tries := most+1, uint32(0), 0
 	seen := map[uint32]bool{}
 	var other []rune
-	var words []uint32
 	for _, g := range groups {
-		words = x.group(g, words[:0])
-		for _, c := range words {
+		for _, c := range x.words[g] {
 			h := v.entry(c).held.Load()
 			if h == 0 || seen[c] {
 				continue

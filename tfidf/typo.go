@@ -73,17 +73,15 @@ func (x *typoIndex) correct(v *vocabulary, word string) (id uint32, distance int
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	groups := typoGroups([]byte(word), nil)
-	slices.SortFunc(groups, func(a, b uint16) int { return x.size(a) - x.size(b) })
+	slices.SortFunc(groups, func(a, b uint16) int { return len(x.words[a]) - len(x.words[b]) })
 	// One edit touches at most four groups, so that of five one is left; the lists of the
 	// commonest groups need not be read.
 	groups = groups[:min(len(groups), 4*most+1)]
 	best, held := most+1, uint32(0)
 	tries, letters := 0, lettersOf([]byte(word))
 	var other []rune
-	var words []uint32
 	for _, g := range groups {
-		words = x.group(g, words[:0])
-		for _, c := range words {
+		for _, c := range x.words[g] {
 			text := v.text(c)
 			if len(text) > len(word)+4*most || len(text)+4*most < len(word) {
 				continue

@@ -3,7 +3,6 @@ package tfidf
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -171,16 +170,6 @@ func put(slots []atomic.Uint64, h uint64, id uint32) {
 		i++
 	}
 	slots[i&mask].Store(h>>32<<32 | uint64(id))
-}
-
-// appendSlots copies slots behind others.
-func appendSlots(to, from []atomic.Uint64) []atomic.Uint64 {
-	n := len(to)
-	to = slices.Grow(to, len(from))[:n+len(from)]
-	for i := range from {
-		to[n+i].Store(from[i].Load())
-	}
-	return to
 }
 
 // add makes the entry of a new word.

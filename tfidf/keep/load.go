@@ -83,6 +83,7 @@ func (k *Keeper) mend(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
+			k.Index().Compact()
 			k.opts.Log.InfoContext(ctx, "search index is whole", "index", k.opts.Name, "documents", k.Len(), "took_ms", k.opts.Now().Sub(begin).Milliseconds())
 			return
 		}
