@@ -20,9 +20,7 @@ var webAccess = join(memoryPagesAccess, map[string][]access{
 	"GET /ui/settings":       {{may: anyone, path: "/ui/settings"}},
 	"POST /ui/settings":      {{may: anyone, path: "/ui/settings", body: "theme=dark&token_of_form={form}", answers: http.StatusSeeOther}},
 
-	"GET /ui/demo":        {{may: anyone, path: "/ui/demo"}},
-	"POST /ui/demo/begin": {{may: captains, path: "/ui/demo/begin", body: "token_of_form={form}", answers: http.StatusSeeOther}},
-	"POST /ui/demo/end":   {{may: captains, path: "/ui/demo/end", body: "token_of_form={form}", answers: http.StatusSeeOther}},
+	"GET /ui/demo": {{may: anyone, path: "/ui/demo"}},
 
 	"GET /ui/inbox": {{may: anyone, path: "/ui/inbox"}},
 	"GET /ui/work": {

@@ -74,8 +74,6 @@ type Options struct {
 	CreateMissing bool
 	// Waits has New wait for a database server that is away. Until it is there, calls are refused.
 	Waits bool
-
-	demo *demo // the switch of the demo that this router is; nil: it is none
 }
 
 // New takes the data folder, binds the address, opens and migrates the

@@ -20,10 +20,7 @@ import (
 
 // wireWeb builds the dashboard, on all that there is to show: it comes last.
 func (a *App) wireWeb(ctx context.Context, p *parts) {
-	options := web.Options{Status: httpapi.Status, Private: httpapi.Private, Log: a.log, Now: a.now, Demo: a.options.demo != nil}
-	if a.options.demo == nil {
-		a.options.demo = a.openDemo(ctx)
-	}
+	options := web.Options{Status: httpapi.Status, Private: httpapi.Private, Log: a.log, Now: a.now}
 	if p.events != nil {
 		options.Events = "/events"
 	}
@@ -33,7 +30,7 @@ func (a *App) wireWeb(ctx context.Context, p *parts) {
 		Knowledge: p.knowledge, Lessons: p.lessons, Patterns: p.patterns,
 		Guard: p.guards, Consolidation: p.consolidation,
 		Memory: p.crossing.memory, Health: a.health, Hooks: a.checkHooks,
-		Search: p.search, Demo: a.options.demo, Leases: p.leases,
+		Search: p.search, Leases: p.leases,
 		Projects: func(ctx context.Context, limit int) ([]string, error) { return projectsOf(ctx, p, limit) },
 		Verdicts: p.verdicts, Incidents: p.incidents, Tellings: p.tellings, Value: p.value, Decisions: p.decisions,
 	}, options)

@@ -43,7 +43,7 @@ func (s site) incidents(programs int) {
 		var steps []map[string]any
 		for n := range programs {
 			steps = append(steps,
-				map[string]any{"id": fmt.Sprint(session, n, "a"), "command": fmt.Sprintf("prog%d -m pytest core/tests/test_%d.py", n, session), "outcome": "failed", "exit": 1, "output": fmt.Sprintf("/opt/bin/prog%d: No module named pytest <script>alert(1)</script>", n)},
+				map[string]any{"id": fmt.Sprint(session, n, "a"), "command": fmt.Sprintf("prog%d -m pytest core/tests/test_%d.py", n, session), "outcome": "failed", "exit": 1, "output": fmt.Sprintf("/opt/bin/prog%d: No module named plugin%c <script>alert(1)</script>", n, rune('a'+n))},
 				map[string]any{"id": fmt.Sprint(session, n, "b"), "command": fmt.Sprintf("bin/test%d core/tests/test_%d.py", n, session), "outcome": "worked", "digest": fmt.Sprint(session, n)})
 		}
 		s.api(http.MethodPost, "/api/incidents/learn", map[string]any{"project": "shop", "session_id": fmt.Sprint("s", session), "begin": true, "steps": steps})

@@ -55,7 +55,7 @@ func (s *Server) pages() {
 		{Path: messagesPath, Name: "Messages", Key: "m", does: "Read and answer messages", count: s.unread},
 		{Path: memoryPath, Name: "Memory", Key: "k", count: s.memorySize},
 		{Path: guardPath, Name: "Guard", Key: "g"},
-		{Path: settingsPath, Name: "Settings", Key: "s", does: "Colours, theme, project, demo data", file: "settings.html", own: s.system},
+		{Path: settingsPath, Name: "Settings", Key: "s", does: "Colours, theme, project", file: "settings.html", own: s.system},
 	}
 	s.loginPages()
 	s.page(findPath, "find.html", "Find or do", s.find)
@@ -67,7 +67,6 @@ func (s *Server) pages() {
 	s.guardThings()
 	s.settingPages()
 	s.describe()
-	s.demoPages()
 	if s.services.Timeline == nil {
 		s.places = slices.DeleteFunc(s.places, func(p *place) bool { return p.Path == timelinePath })
 	}
@@ -147,8 +146,6 @@ type view struct {
 	Who      string
 	Theme    string   // light or dark; empty: as the system has it
 	Projects []option // to choose from, in the page's head
-	InDemo   bool     // these are the demo's pages
-	Demo     bool     // whoever looks may put the demo's data in
 	Captain  bool     // may act as any agent
 	Bound    []string // the projects that whoever looks is bound to: numbers that run through all projects are left out
 	MayAct   bool     // may write at all
@@ -336,7 +333,7 @@ func (s *Server) view(v *visit, page pageOf, data any) view {
 		}
 	}
 	_, w.LoggedIn = s.sessions.principal(v.Request)
-	w.Theme, w.InDemo, w.Demo = themeOf(v.Request), s.options.Demo, w.Captain && s.services.Demo != nil && !s.options.Demo
+	w.Theme = themeOf(v.Request)
 	if identified(v.Request) {
 		chosen := setting(v.Request, projectSetting)
 		if !p.Sees(chosen) {

@@ -36,12 +36,10 @@ var themes = []string{"light", "dark", ""} // empty: as the system has it
 type systemView struct {
 	Facts, Stats []shownFact
 	Health       *router.Health
-	Demo         bool // there is one to be had
-	DemoOn       bool // its data is there
 }
 
 func (s *Server) system(v *visit) (any, error) {
-	page := systemView{Demo: s.services.Demo != nil, DemoOn: s.services.Demo != nil && s.services.Demo.Dashboard() != nil}
+	page := systemView{}
 	if s.services.Health != nil {
 		health := s.services.Health(v.Context())
 		page.Health, page.Facts = &health, []shownFact{{Name: "Up for", Text: span(time.Duration(health.UptimeMS) * time.Millisecond)}, {Name: "Version", Text: health.Version}, {Name: "Mesh", Text: health.Interlock}}

@@ -66,7 +66,6 @@ type Services struct {
 	Leases        *lease.Leases
 	Health        func(ctx context.Context) router.Health
 	Hooks         func(ctx context.Context) []router.SystemCheck // whether agents' hooks ask the guard
-	Demo          Demo                                           // nil: there is none to be had
 	// Projects returns up to limit projects that anything belongs to.
 	Projects func(ctx context.Context, limit int) ([]string, error)
 
@@ -88,8 +87,6 @@ type Options struct {
 	Now    clock.Clock
 	// Private tells whether nobody on the way can read a request; nil: nobody ever can.
 	Private func(r *http.Request) bool
-	// Demo says that this is the demo's own dashboard.
-	Demo bool
 }
 
 // Server serves the dashboard. It is an http.Handler for the paths that Routes lists.
@@ -175,10 +172,6 @@ func (s *Server) Principal(r *http.Request) (principal.Principal, bool) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
 	if strings.HasPrefix(r.URL.Path, assetsPath) && embedded().serve(w, r) {
-		return
-	}
-	if instead := s.shownInstead(r); instead != nil {
-		instead.ServeHTTP(w, r)
 		return
 	}
 	shown := s.shownTo(r)
