@@ -77,3 +77,40 @@ func TestLinks(t *testing.T) {
 		t.Errorf("only %d links were found: the search is broken", links)
 	}
 }
+
+// TestPagesAreRun: a script runs the commands of each page that shows some with what they print.
+func TestPagesAreRun(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/script/page_*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var run strings.Builder
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.Write(text)
+	}
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, page := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "```console\n") {
+			continue
+		}
+		shown++
+		if name := strings.TrimPrefix(page, "../../"); !strings.Contains(run.String(), "$REPO/"+name) {
+			t.Errorf("no script runs what %s shows: add testdata/script/page_NAME.txtar", name)
+		}
+	}
+	if shown < 8 {
+		t.Errorf("only %d pages show commands: the search is broken", shown)
+	}
+}
