@@ -9,7 +9,7 @@ It knows the datagram from its description alone, and shares no code with the
 router: a 12-byte header in network byte order (signal uint16, version uint16
 0x0100, length of the payload uint32, Unix seconds uint32), then a JSON object in
 UTF-8 with "sender" beside the data. With --key it signs what it sends and checks
-what it hears (docs/interlock.md says how).
+what it hears (docs/integrations.md says how).
 """
 
 import argparse
