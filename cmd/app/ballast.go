@@ -65,27 +65,19 @@ func openBallast(dir string, log *slog.Logger) *ballast {
 	return b
 }
 
-// fill writes the file. The lock is held, or nobody else has b yet.
+// fill writes the file, with what takes its room on a disk that compresses too. The lock is held, or nobody else has b yet.
 func (b *ballast) fill(size int64) error {
 	file, err := os.OpenFile(b.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	if err = allocate(file, size); errors.Is(err, errors.ErrUnsupported) {
-		err = fillRandom(file, size)
-	}
+	_, err = io.CopyN(file, rand.NewChaCha8([32]byte{}), size)
 	err = errors.Join(err, file.Sync(), file.Close())
 	if err != nil {
 		return errors.Join(err, os.Remove(b.path))
 	}
 	b.size, b.used = size, false
 	return nil
-}
-
-// fillRandom writes what takes its room on a disk that compresses too.
-func fillRandom(file *os.File, size int64) error {
-	_, err := io.CopyN(file, rand.NewChaCha8([32]byte{}), size)
-	return err
 }
 
 // Admit implements committer.Reserve. While the room is in use it looks

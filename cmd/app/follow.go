@@ -266,7 +266,6 @@ type following struct {
 	// The last events that were taken in: the Follower's own.
 	learned, operated int64
 	swept             time.Time
-	at                shelf.LogPosition
 	stale             atomic.Bool // something was stored since what leaves no event was read
 	callersStale      bool        // a token was issued or revoked, or the passphrase changed, since they were read
 }
@@ -441,10 +440,9 @@ func (a *App) openFollowing(ctx context.Context) (*following, error) {
 		a.life.defers(of.name, (*of.db).Close)
 	}
 	// What is committed from here on is followed; what is read below may know it already.
-	if f.at, err = learningstore.New(a.learning.Read, a.learning.Commit).LogPosition(ctx); err != nil {
+	if f.learned, err = learningstore.New(a.learning.Read, a.learning.Commit).LastEvent(ctx); err != nil {
 		return nil, err
 	}
-	f.learned = f.at.Seq
 	if f.operated, err = operationalstore.New(a.operational.Read, a.operational.Commit).LastEvent(ctx); err != nil {
 		return nil, err
 	}
@@ -520,11 +518,11 @@ var errSwept = fmt.Errorf("events that this node did not know were removed for t
 
 // learn takes in the events of learning.
 func (f *following) learn(ctx context.Context) error {
-	to, err := f.memory.LogPosition(ctx)
+	to, err := f.memory.LastEvent(ctx)
 	if err != nil {
 		return err
 	}
-	for f.learned < to.Seq {
+	for f.learned < to {
 		events, err := f.memory.Events(ctx, f.learned, learningstore.MaxEvents)
 		if err != nil {
 			return err
@@ -548,7 +546,6 @@ func (f *following) learn(ctx context.Context) error {
 		}
 		f.learned = events[len(events)-1].Seq
 	}
-	f.at = to
 	f.memory.EventBell().Ring()
 	return nil
 }

@@ -155,7 +155,7 @@ func checkIndex(name string, stage keep.Stage, compare func() (shelf.IndexCheck,
 		found, err := compare()
 		said := fmt.Sprintf("%d indexed, %d stored", found.Indexed, found.Stored)
 		if err == nil && !found.OK() {
-			err = fmt.Errorf("%s; not indexed: %v; not stored: %v; it is built anew by the next start if the folder index, in the data folder, is deleted while the router is down", said, found.Missing, found.Surplus)
+			err = fmt.Errorf("%s; not indexed: %v; not stored: %v; the next start builds it anew", said, found.Missing, found.Surplus)
 		}
 		return said, err
 	})

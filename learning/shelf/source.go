@@ -9,11 +9,7 @@ import (
 
 	"skillrouter/internal/eventlog"
 	"skillrouter/tfidf"
-	"skillrouter/tfidf/keep"
 )
-
-// LogPosition is a place in the event log of learning.db.
-type LogPosition = keep.Position
 
 // IndexKind is a kind of what is stored and found by an index.
 type IndexKind string
@@ -28,10 +24,10 @@ type RowSearch struct {
 // IndexStore is the log of what was written, by which indexes are kept in step
 // with the database. learning/store implements it on learning.db.
 type IndexStore interface {
-	// LogPosition returns the place behind the newest event.
-	LogPosition(ctx context.Context) (LogPosition, error)
-	// HoldsPosition tells whether the log has that very event.
-	HoldsPosition(ctx context.Context, at LogPosition) (bool, error)
+	// LastEvent returns the number of the newest event, 0 if there is none.
+	LastEvent(ctx context.Context) (int64, error)
+	// HasEvent tells whether the log has the event of a number still: old ones are removed.
+	HasEvent(ctx context.Context, seq int64) (bool, error)
 	// EventsOf visits the events behind a number whose types begin with one of the prefixes, in order.
 	EventsOf(ctx context.Context, after int64, prefixes []string, visit func(kind, subject string, data []byte) error) error
 	// Span returns about how many rows there are of a kind, 0 only if there is none.
@@ -47,26 +43,19 @@ type toldIDs func(kind string, data []byte) (ids []string, special, ok bool)
 // shelfSource is a Shelf as the keep.Source of its index.
 type shelfSource[Row any] struct{ *Shelf[Row] }
 
-// Position implements keep.Source.
-func (s shelfSource[Row]) Position(ctx context.Context) (keep.Position, error) {
-	return s.log.LogPosition(ctx)
-}
+// errGap says that an event does not tell which rows it is about.
+var errGap = errors.New("the log does not tell everything that changed")
 
-// Holds implements keep.Source.
-func (s shelfSource[Row]) Holds(ctx context.Context, at keep.Position) (bool, error) {
-	return s.log.HoldsPosition(ctx, at)
-}
-
-// Changed implements keep.Source.
-func (s shelfSource[Row]) Changed(ctx context.Context, after keep.Position, visit func(ids []string) error) error {
-	return s.log.EventsOf(ctx, after.Seq, s.of.Events, func(kind, subject string, data []byte) error { return s.told(kind, subject, data, visit) })
+// changed visits the ids of the rows that the events behind a number tell of, any number of times.
+func (s *Shelf[Row]) changed(ctx context.Context, after int64, visit func(ids []string) error) error {
+	return s.log.EventsOf(ctx, after, s.of.Events, func(kind, subject string, data []byte) error { return s.told(kind, subject, data, visit) })
 }
 
 // told visits the ids of the rows that an event of the shelf tells of.
 func (s *Shelf[Row]) told(kind, subject string, data []byte, visit func(ids []string) error) error {
 	if s.of.Told != nil {
 		if ids, special, ok := s.of.Told(kind, data); !ok {
-			return fmt.Errorf("an event %s: %w", kind, keep.ErrGap)
+			return fmt.Errorf("an event %s: %w", kind, errGap)
 		} else if special {
 			return visit(ids)
 		}
@@ -86,7 +75,7 @@ func (s *Shelf[Row]) Follow(ctx context.Context, events []eventlog.Event) error 
 			ids = append(ids, told...)
 			return nil
 		})
-		if errors.Is(err, keep.ErrGap) {
+		if errors.Is(err, errGap) {
 			return s.Keeper.Rebuild(ctx)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"skillrouter/internal/principal"
 	"skillrouter/tfidf"
-	"skillrouter/tfidf/keep"
 )
 
 // maxWalls is how many sets of projects a Shelf keeps an index for: those whose tokens asked last. Another set's is made anew
@@ -31,7 +30,7 @@ type wall struct {
 
 	mu    sync.Mutex // held by who brings it in step
 	index *tfidf.Index
-	at    keep.Position
+	at    int64 // the last event that is in
 	// places are the documents' places among those of the wall, in the order of writing: by the numbers of the table a
 	// search would know how much others wrote between two of them.
 	places map[string]int64
@@ -64,22 +63,22 @@ func (s *Shelf[Row]) Within(ctx context.Context) (*tfidf.Index, error) {
 	w := s.walls.of(p.Projects())
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := w.follow(ctx, shelfSource[Row]{s})
+	err := follow(ctx, w, s)
 	return w.index, err
 }
 
 // follow brings the index in step with what is committed.
-func (w *wall) follow(ctx context.Context, source keep.Source) error {
-	now, err := source.Position(ctx)
+func follow[Row any](ctx context.Context, w *wall, s *Shelf[Row]) error {
+	now, err := s.log.LastEvent(ctx)
 	if err != nil || w.index != nil && now == w.at {
 		return err
 	}
 	if w.index != nil {
-		if holds, err := source.Holds(ctx, w.at); err != nil {
+		if has, err := s.log.HasEvent(ctx, w.at); err != nil {
 			return err
-		} else if holds {
-			err := w.catchUp(ctx, source)
-			if !errors.Is(err, keep.ErrGap) {
+		} else if has {
+			err := catchUp(ctx, w, s)
+			if !errors.Is(err, errGap) {
 				if err == nil {
 					w.at = now
 				}
@@ -89,7 +88,7 @@ func (w *wall) follow(ctx context.Context, source keep.Source) error {
 	}
 	w.index, w.places = nil, map[string]int64{}
 	index := tfidf.New(tfidf.Options{})
-	if err := source.Scan(ctx, func(docs []tfidf.Document) error {
+	if err := s.scanDocuments(ctx, func(docs []tfidf.Document) error {
 		index.Put(w.own(docs)...)
 		return ctx.Err()
 	}); err != nil {
@@ -100,9 +99,9 @@ func (w *wall) follow(ctx context.Context, source keep.Source) error {
 }
 
 // catchUp takes in what changed behind the wall's position.
-func (w *wall) catchUp(ctx context.Context, source keep.Source) error {
+func catchUp[Row any](ctx context.Context, w *wall, s *Shelf[Row]) error {
 	changed := map[string]bool{}
-	if err := source.Changed(ctx, w.at, func(ids []string) error {
+	if err := s.changed(ctx, w.at, func(ids []string) error {
 		for _, id := range ids {
 			changed[id] = true
 		}
@@ -110,7 +109,7 @@ func (w *wall) catchUp(ctx context.Context, source keep.Source) error {
 	}); err != nil || len(changed) == 0 {
 		return err
 	}
-	docs, err := source.Documents(ctx, slices.Sorted(maps.Keys(changed)))
+	docs, err := s.DocumentsByID(ctx, slices.Sorted(maps.Keys(changed)))
 	if err != nil {
 		return err
 	}

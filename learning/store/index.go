@@ -2,10 +2,7 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
-	"fmt"
 
 	"gorm.io/gorm"
 
@@ -18,34 +15,9 @@ import (
 
 var _ shelf.IndexStore = (*Store)(nil)
 
-// LogPosition implements shelf.IndexStore.
-func (s *Store) LogPosition(ctx context.Context) (shelf.LogPosition, error) {
-	return position(s.Read.WithContext(ctx))
-}
-
-func position(db *gorm.DB) (shelf.LogPosition, error) {
-	return positionOf(db, "ORDER BY seq DESC LIMIT 1")
-}
-
-// positionOf reads an event and makes the fingerprint that tells it from others:
-// of all that it says, its time and the random id in it.
-func positionOf(db *gorm.DB, rest string, args ...any) (at shelf.LogPosition, err error) {
-	var kind, subject, agent, project string
-	var millis int64
-	var data sql.NullString
-	found, err := table.One(db, []any{&at.Seq, &kind, &subject, &agent, &project, &millis, &data}, "SELECT seq, type, subject, agent_id, project, at, data FROM events "+rest, args...)
-	if err != nil || !found {
-		return shelf.LogPosition{}, err
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q %q %q %d %q", at.Seq, kind, subject, agent, project, millis, data.String))
-	at.Print = hex.EncodeToString(sum[:8])
-	return at, nil
-}
-
-// HoldsPosition implements shelf.IndexStore.
-func (s *Store) HoldsPosition(ctx context.Context, at shelf.LogPosition) (bool, error) {
-	found, err := positionOf(s.Read.WithContext(ctx), "WHERE seq = ?", at.Seq)
-	return found == at && at.Seq > 0, err
+// HasEvent implements shelf.IndexStore.
+func (s *Store) HasEvent(ctx context.Context, seq int64) (has bool, err error) {
+	return table.One(s.Read.WithContext(ctx), []any{&seq}, "SELECT seq FROM events WHERE seq = ?", seq)
 }
 
 // EventsOf implements shelf.IndexStore.

@@ -12,13 +12,13 @@ import (
 	"skillrouter/tfidf/keep"
 )
 
-// news are the ids that the log tells of behind a place, each once, and the place behind them.
-func (s *shelf) news(after keep.Position) (ids []string, at keep.Position) {
+// news are the ids that the log tells of behind a record, each once, and how many records there are.
+func (s *shelf) news(after int) (ids []string, at int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ids = slices.Clone(s.log[after.Seq:])
+	ids = slices.Clone(s.log[after:])
 	slices.Sort(ids)
-	return slices.Compact(ids), s.position()
+	return slices.Compact(ids), len(s.log)
 }
 
 // TestFollowedIndexIsThatOfTheWriter: an index that follows the log of another process has what is stored, whatever was written in which order, while it is read at the
@@ -37,7 +37,7 @@ func TestFollowedIndexIsThatOfTheWriter(t *testing.T) {
 				}
 			}
 		}
-		_, at := s.news(keep.Position{})
+		_, at := s.news(0)
 		if err := k.Load(t.Context()); err != nil {
 			r.Fatal(err)
 		}

@@ -69,42 +69,6 @@ func (s *shelf) keep() *keep.Keeper {
 	return k
 }
 
-func (s *shelf) position() keep.Position {
-	if len(s.log) == 0 {
-		return keep.Position{}
-	}
-	return keep.Position{Seq: int64(len(s.log)), Print: s.name + s.log[len(s.log)-1]}
-}
-
-func (s *shelf) Position(context.Context) (keep.Position, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.position(), nil
-}
-
-func (s *shelf) Holds(_ context.Context, at keep.Position) (bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return at.Seq > 0 && at.Seq <= int64(len(s.log)) && at.Print == s.name+s.log[at.Seq-1], nil
-}
-
-func (s *shelf) Changed(_ context.Context, after keep.Position, visit func(ids []string) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, id := range s.log[after.Seq:] {
-		if id == "-" { // of other documents
-			continue
-		}
-		if id == "" {
-			return fmt.Errorf("a record: %w", keep.ErrGap)
-		}
-		if err := visit([]string{id}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (s *shelf) Documents(_ context.Context, ids []string) ([]tfidf.Document, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
