@@ -227,6 +227,9 @@ func once(candidates []candidate) (list []*rated) {
 	for i := range candidates {
 		if key := candidates[i].part() + "/" + candidates[i].kind + "/" + candidates[i].id; !seen[key] {
 			seen[key] = true
+			if strings.TrimSpace(candidates[i].body) == strings.TrimSpace(candidates[i].title) {
+				candidates[i].body = "" // its title says it
+			}
 			list = append(list, &rated{candidate: candidates[i]})
 		}
 	}

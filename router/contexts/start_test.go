@@ -106,6 +106,16 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// TestStartSaysItOnce: of what says no more than its title the title is told alone.
+func TestStartSaysItOnce(t *testing.T) {
+	m := teamMemory()
+	const said = "We deploy on Tuesday."
+	m.episodes = append(m.episodes, episode.Episode{ID: "once", Title: said, Content: said + "\n", EventType: episode.EventDecision, AgentID: "alice", Project: "shop", CreatedAt: now})
+	if c := m.build(t, aStart); strings.Count(c.Text, said) != 1 {
+		t.Errorf("it is told otherwise than once:\n%s", c.Text)
+	}
+}
+
 // TestStartAlone: without a project only what belongs to none is told.
 func TestStartAlone(t *testing.T) {
 	request := aStart

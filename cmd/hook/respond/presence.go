@@ -257,7 +257,11 @@ func (a *attendance) spoken() (stop, mail string) {
 		case m.Group != "":
 			to = ", to the group " + OneLine(m.Group, 64)
 		}
-		text := OneLine(content(m.Context), most)
+		text := content(m.Context)
+		if m.From == operational.RouterName { // its other fields are for programs
+			text = m.Says()
+		}
+		text = OneLine(text, most)
 		mark := fencer.Mark(text)
 		fmt.Fprintf(&b, "<memory-%s message>\nseq %d from %s%s, signal %s: %s\n</memory-%s>\n", mark, m.Seq, OneLine(m.From, 64), to, OneLine(m.Signal, maxToolStatus), text, mark)
 	}

@@ -2,10 +2,15 @@ package respond
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"skillrouter/comms"
+	"skillrouter/operational"
 )
 
 // TestHeardAsTimeIsUp has a check-in answered when the time for it is up too: what it brought is told.
@@ -40,5 +45,18 @@ func TestOneHookTellsAMessage(t *testing.T) {
 	}
 	if !h.claims("") || !h.claims(filepath.Join(t.TempDir(), "no", "folder")) {
 		t.Error("without a folder nothing is told")
+	}
+}
+
+// TestRoutersMailIsASentence: of the router's own mail a model is told the text, and of an agent's all that it says.
+func TestRoutersMailIsASentence(t *testing.T) {
+	message := func(from string) comms.InboxMessage {
+		return comms.InboxMessage{Message: operational.Message{Seq: 1, From: from, To: "a", Signal: "reminder", Context: json.RawMessage(`{"fired":1,"task":"check the canary"}`)}}
+	}
+	for from, want := range map[string]string{operational.RouterName: "signal reminder: check the canary\n", "bob": `signal reminder: {"fired":1,`} {
+		a := &attendance{heard: true, h: new(Hook), messages: []comms.InboxMessage{message(from)}}
+		if _, mail := a.spoken(); !strings.Contains(mail, want) {
+			t.Errorf("from %s: %s", from, mail)
+		}
 	}
 }
