@@ -97,6 +97,32 @@ func TestDecisionsStay(t *testing.T) {
 	}
 }
 
+// TestDecisionsOfFolders: what is decided in one folder of a repository says nothing of another; at the root it is said of both.
+func TestDecisionsOfFolders(t *testing.T) {
+	d := decides(t)
+	in := func(folder, text string) {
+		t.Helper()
+		if kept := d.hear(principal.Open(), decision.Prompt{Text: text, Place: learning.Place{Folder: folder, Branch: "v2"}}); len(kept) != 1 {
+			t.Fatalf("%s: %+v", text, kept)
+		}
+	}
+	in("packages/web", "We decided to deploy the service on Tuesday.")
+	in("packages/api", "We decided to deploy the service on Friday.")
+	in("packages/web2", "We decided to deploy the service on Monday.")
+	if list := d.holds("We decided to deploy the service on Monday.", "We decided to deploy the service on Friday.", "We decided to deploy the service on Tuesday."); len(list) == 3 {
+		if want := (learning.Place{Folder: "packages/api", Branch: "v2"}); list[1].Place != want {
+			t.Errorf("it was decided in %+v", list[1].Place)
+		}
+	}
+	in("packages/web/src", "We decided to deploy the service on Thursday.")
+	d.holds("We decided to deploy the service on Thursday.", "We decided to deploy the service on Monday.", "We decided to deploy the service on Friday.")
+	in("", "We decided to deploy the service on Sunday.")
+	d.holds("We decided to deploy the service on Sunday.")
+	if _, err := d.decisions.Hear(principal.With(t.Context(), principal.Open()), decision.Prompt{Text: "We decided to wait.", Place: learning.Place{Branch: "a\x00b"}}); errs.CodeOf(err) != errs.Invalid {
+		t.Error("a branch with a NUL:", err)
+	}
+}
+
 // TestDecisionsAreTakenBack: one word takes a decision back, and what it stood in the place of is in force again.
 func TestDecisionsAreTakenBack(t *testing.T) {
 	d := decides(t)

@@ -2,6 +2,7 @@ package learning
 
 import (
 	"cmp"
+	"strings"
 
 	"skillrouter/internal/check"
 )
@@ -14,6 +15,16 @@ type Place struct {
 
 // maxPlace bounds each name of a place, in bytes.
 const maxPlace = 400
+
+// Apart tells whether two places are in folders of which neither holds the other: what is said of the one is not said of the other.
+func (p Place) Apart(other Place) bool {
+	return !within(p.Folder, other.Folder) && !within(other.Folder, p.Folder)
+}
+
+// within tells whether a folder is another one or lies below it.
+func within(folder, other string) bool {
+	return other == "" || strings.HasPrefix(folder+"/", other+"/")
+}
 
 // CheckPlace checks a place.
 func CheckPlace(p Place) error {

@@ -43,7 +43,7 @@ const (
 // LeaseDraft is what an agent says to take a lease.
 type LeaseDraft struct {
 	AgentID    string   `json:"agent_id,omitempty" actor:"true"` // empty: the caller's own
-	Project    string   `json:"project" here:"true"`
+	Project    string   `json:"project" here:"project"`
 	Patterns   []string `json:"patterns" doc:"Paths or patterns from the repository's root: src/cart, src/[id]/page.tsx, docs/**/*.md"`
 	Glob       bool     `json:"glob,omitempty" doc:"[a-c] in a pattern is one of these characters; default: brackets are part of a name"` // [a-c] in a pattern is a class; false: brackets are characters of names
 	Shared     bool     `json:"shared,omitempty" doc:"Others may take shared ones of the same files"`

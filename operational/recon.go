@@ -62,7 +62,7 @@ type EnvironmentDraft struct {
 	Name        string `json:"name"`
 	Kind        string `json:"kind,omitempty" doc:"What it is: host, service, repository, …"`
 	Description string `json:"description,omitempty" doc:"Description"`
-	Project     string `json:"project,omitempty" here:"true"`
+	Project     string `json:"project,omitempty" here:"project"`
 }
 
 // Scan is one run of a scanner over an environment.

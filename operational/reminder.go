@@ -114,7 +114,7 @@ type ReminderDraft struct {
 	Context        json.RawMessage `json:"context,omitempty" doc:"What will be needed then" object:"true"`
 	AgentID        string          `json:"agent_id,omitempty" doc:"Whom it is for; default whoever works for the persona, you first"`
 	CreatedBy      string          `json:"created_by,omitempty" actor:"true"`
-	Project        string          `json:"project,omitempty" here:"true"`
+	Project        string          `json:"project,omitempty" here:"project"`
 	IdempotencyKey string          `json:"idempotency_key,omitempty"` // the same key again is the same reminder
 }
 

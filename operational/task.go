@@ -56,7 +56,7 @@ type Task struct {
 type TaskDraft struct {
 	Title       string `json:"title"`
 	Description string `json:"description,omitempty"`
-	Project     string `json:"project,omitempty" here:"true"`
+	Project     string `json:"project,omitempty" here:"project"`
 	Priority    int    `json:"priority,omitempty" doc:"Greater first" range:"-10,10"`
 	AgentID     string `json:"agent_id,omitempty" doc:"Claim it for this agent at once"` // claim it for this agent at once
 	CreatedBy   string `json:"created_by,omitempty" actor:"true"`

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"skillrouter/cmd/locate"
 	"skillrouter/internal/operation"
 	"skillrouter/internal/safetext"
 	"skillrouter/router/client"
@@ -310,7 +311,7 @@ func (s *shell) flag(name string, f operation.Field) boundFlag {
 	switch {
 	case f.Actor:
 		return who(name, to, s.agent, "who does it (SKILLROUTER_AGENT)")
-	case f.Here:
+	case f.Here == "project":
 		return s.belongs(to)
 	case name == "persona":
 		return persona(to)
@@ -362,6 +363,11 @@ func (s *shell) flag(name string, f operation.Field) boundFlag {
 	}
 	flag.after = func(flags *pflag.FlagSet) {
 		switch set := flags.Changed(name); {
+		case !set && f.Here != "":
+			if project := flags.Lookup("project"); project.Value.String() == s.project() { // of another one nobody knows where in it this is
+				folder, branch := locate.Within(workingFolder())
+				value.SetString(map[string]string{"folder": folder, "branch": branch}[f.Here])
+			}
 		case !set && (optional || kind.Kind() == reflect.Slice):
 		case optional:
 			value.Set(reflect.New(kind))

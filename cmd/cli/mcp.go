@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter/cmd/locate"
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/router/client"
@@ -26,7 +27,8 @@ one such as claude-code:amber-fox, the same as its hooks have. If nothing says s
 token says who calls; without one it is "captain". A token that belongs to one
 agent can read its messages only if that agent is named here.
 
-Memories without a project get the project of the working folder.
+Memories without a project get the project of the working folder, and its folder
+and branch in that.
 
 --toolsets or SKILLROUTER_TOOLSETS switches further tools on, such as "lessons";
 "all" is every one. Those in the setting mcp.toolsets are on in any case.`,
@@ -50,14 +52,19 @@ Memories without a project get the project of the working folder.
 		if _, err := mcpserver.ParseToolsets(toolsets); err != nil {
 			return usagef("--toolsets %s", errs.MessageOf(err))
 		}
-		asked := url.Values{}
-		for name, value := range map[string]string{"agent_id": caller, "project": s.workProject(), "toolsets": toolsets} {
-			if value != "" {
-				asked.Set(name, value)
+		project := s.workProject()
+		query := func() url.Values {
+			asked := url.Values{}
+			folder, branch := locate.Within(workingFolder())
+			for name, value := range map[string]string{"agent_id": caller, "project": project, "folder": folder, "branch": branch, "toolsets": toolsets} {
+				if value != "" {
+					asked.Set(name, value)
+				}
 			}
+			return asked
 		}
 		dial := s.ensureRunning
-		pipe := client.Pipe{Query: asked, Dial: func(ctx context.Context) (*client.Client, error) {
+		pipe := client.Pipe{Query: query, Dial: func(ctx context.Context) (*client.Client, error) {
 			first := dial
 			dial = func(context.Context) (*client.Client, error) { return s.client() } // a router that was stopped stays so
 			return first(ctx)

@@ -180,6 +180,7 @@ func (m *memoryFor) episode(code int) episode.Draft {
 	name := filepath.Base(m.command[0])
 	took := m.wrapper.shell.now().Sub(m.began).Round(time.Second)
 	draft := episode.Draft{AgentID: m.wrapper.beat.AgentID, Project: m.wrapper.shell.place().WorkProject(m.wrapper.beat.ProjectPath), EventType: "outcome"}
+	draft.Folder, draft.Branch = locate.Within(m.wrapper.beat.ProjectPath)
 	draft.Title = respond.OneLine(fmt.Sprintf("%s ended with exit code %d", name, code), respond.MaxFailureTitle)
 	content := fmt.Sprintf("%s\nexit code %d after %s", respond.OneLine(strings.Join(m.command, " "), respond.MaxFailureCommand), code, took)
 	if m.wrapper.beat.CurrentTask != "" {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"skillrouter/internal/check"
 	"skillrouter/internal/file"
 )
 
@@ -74,22 +75,35 @@ func (c Checkout) Branch() string {
 		return ""
 	}
 	branch, named := strings.CutPrefix(strings.TrimSpace(readSmall(filepath.Join(c.dir, "HEAD"))), "ref: refs/heads/")
-	if !named {
-		return "" // a commit's hash
+	if !named || strings.HasPrefix(branch, ".") {
+		return "" // a commit's hash, or git keeps its branches in tables
 	}
 	return branch
 }
 
-// Within is where dir is in its repository: the folder below the root, with slashes, empty at the root, and the branch. Outside of any both are empty.
+// usual tells whether a branch is the one that others come from: what is written there holds on all.
+func (c Checkout) usual(branch string) bool {
+	origin := strings.TrimSpace(readSmall(filepath.Join(c.common, "refs", "remotes", "origin", "HEAD")))
+	return branch == "main" || branch == "master" || origin == "ref: refs/remotes/origin/"+branch
+}
+
+// maxPlace bounds each name of a place, in bytes, as learning.CheckPlace does. A longer one, or one that is no text, is none.
+const maxPlace = 400
+
+// Within is where dir is in its repository: the folder below the root, with slashes, empty at the root, and the branch, empty on the
+// usual one. Outside of any both are empty.
 func Within(dir string) (folder, branch string) {
 	c, ok := CheckoutOf(dir)
 	if !ok {
 		return "", ""
 	}
-	if folder, _ = filepath.Rel(c.Root, dir); folder == "." {
+	if folder, _ = filepath.Rel(c.Root, dir); folder == "." || check.Text("folder", folder, maxPlace) != nil {
 		folder = ""
 	}
-	return filepath.ToSlash(folder), c.Branch()
+	if branch = c.Branch(); c.usual(branch) || check.Text("branch", branch, maxPlace) != nil {
+		branch = ""
+	}
+	return filepath.ToSlash(folder), branch
 }
 
 // Origin is the address of the repository that this one was cloned from, without

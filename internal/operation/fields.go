@@ -20,7 +20,7 @@ type Field struct {
 	Min, Max *float64 // of a number; nil: unbounded
 	Choices  []string // of a text, or of a list's elements; nil: any
 	Actor    bool     // it is who makes the call, and filled with the caller where it is left out
-	Here     bool     // it is the caller's project where it is left out
+	Here     string   // what of where the caller is fills it where it is left out: project, folder or branch
 	Object   bool     // its JSON is an object, whose members its service reads
 	Help     string   // what people at a terminal are told of it instead; empty: the same
 	Among    []string // what they are told that it may be, where Choices has none
@@ -40,7 +40,7 @@ type chooser interface{ Choices() []string }
 
 // Fields lists the fields of the struct that in points to, in their order. A field's name is that of its tag query or,
 // without one, of its tag json or path. The tags doc, minimum and maximum (or range) say what is told of it; actor and here say
-// that it is filled with the caller and the caller's project; help, among, unit, long and usual are for
+// that it is filled with the caller and where the caller is, its project, folder or branch; help, among, unit, long and usual are for
 // who gives it by hand. An embedded struct's fields are the struct's own.
 func Fields(in any) []Field {
 	value := reflect.ValueOf(in).Elem()
@@ -87,7 +87,7 @@ func describe(t reflect.Type) (list []Field) {
 		}
 		field := Field{
 			Name: name, Doc: member.Tag.Get("doc"), Min: bound(member.Tag.Get("minimum")), Max: bound(member.Tag.Get("maximum")),
-			Actor: member.Tag.Get("actor") == "true", Here: member.Tag.Get("here") == "true", Object: member.Tag.Get("object") == "true",
+			Actor: member.Tag.Get("actor") == "true", Here: member.Tag.Get("here"), Object: member.Tag.Get("object") == "true",
 			Help: member.Tag.Get("help"), Seconds: member.Tag.Get("unit") == "s", Long: member.Tag.Get("long") == "true", Index: member.Index,
 		}
 		if among := member.Tag.Get("among"); among != "" {

@@ -15,7 +15,7 @@ func (color) Choices() []string { return []string{"red", "blue"} }
 type draft struct {
 	Title   string          `json:"title" doc:"What it is"`
 	By      string          `json:"by,omitempty" actor:"true"`
-	Project string          `json:"project,omitempty" here:"true"`
+	Project string          `json:"project,omitempty" here:"project"`
 	Color   color           `json:"color,omitempty"`
 	Colors  []color         `json:"colors,omitempty"`
 	Share   *float64        `json:"share,omitempty" range:"0,1"`
@@ -40,10 +40,10 @@ func TestFields(t *testing.T) {
 	if want := []string{"title", "by", "project", "color", "colors", "share", "limit", "number", "size", "open", "data"}; !slices.Equal(names, want) {
 		t.Errorf("fields %q, want %q", names, want)
 	}
-	if f := fields["title"]; f.Doc != "What it is" || f.Actor || f.Here {
+	if f := fields["title"]; f.Doc != "What it is" || f.Actor || f.Here != "" {
 		t.Errorf("title: %+v", f)
 	}
-	if !fields["by"].Actor || !fields["project"].Here || !fields["data"].Object {
+	if !fields["by"].Actor || fields["project"].Here != "project" || !fields["data"].Object {
 		t.Error("a tag was not read")
 	}
 	for name, want := range map[string][]string{"color": {"red", "blue"}, "colors": {"red", "blue"}, "size": {"small", "large"}, "open": nil, "title": nil} {

@@ -23,11 +23,12 @@ const MaxPrompt = 16 << 10
 
 // Prompt is what an agent was asked for.
 type Prompt struct {
-	Text       string `json:"prompt"`
-	AgentID    string `json:"agent_id,omitempty" actor:"true"`
-	SessionID  string `json:"session_id,omitempty"`
-	Project    string `json:"project,omitempty" here:"true"`
-	Unattended bool   `json:"unattended,omitempty" doc:"A program gave the agent its prompt, and no person sits before it"`
+	Text      string `json:"prompt"`
+	AgentID   string `json:"agent_id,omitempty" actor:"true"`
+	SessionID string `json:"session_id,omitempty"`
+	Project   string `json:"project,omitempty" here:"project"`
+	learning.Place
+	Unattended bool `json:"unattended,omitempty" doc:"A program gave the agent its prompt, and no person sits before it"`
 }
 
 // Resolution is a decision or a constraint of a project.
@@ -48,7 +49,7 @@ type Heard struct {
 // Undo names a decision or a constraint that is taken back.
 type Undo struct {
 	Handle  string `json:"handle,omitempty" doc:"Its handle, such as k7f3, or its id; the latest that a person said if none is named"`
-	Project string `json:"project,omitempty" here:"true"`
+	Project string `json:"project,omitempty" here:"project"`
 }
 
 // Service keeps what a person decides. Decisions implements it beside the database, router/client over HTTP.
@@ -88,7 +89,7 @@ func (d *Decisions) Hear(ctx context.Context, prompt Prompt) (Heard, error) {
 	heard := Heard{Resolutions: []Resolution{}}
 	caller := principal.Of(ctx).Keeping()
 	author, err := caller.ActingAs("agent_id", prompt.AgentID)
-	if err = cmp.Or(err, check.Text("prompt", prompt.Text, MaxPrompt), check.Names("session_id", prompt.SessionID, "project", prompt.Project), caller.Into("project", &prompt.Project)); err != nil {
+	if err = cmp.Or(err, check.Text("prompt", prompt.Text, MaxPrompt), check.Names("session_id", prompt.SessionID, "project", prompt.Project), learning.CheckPlace(prompt.Place), caller.Into("project", &prompt.Project)); err != nil {
 		return heard, err
 	}
 	if len(prompt.Text) > MaxTyped || strings.HasPrefix(prompt.Text, "/") { // pasted, or a command of the agent's own
@@ -119,7 +120,7 @@ func (d *Decisions) keep(ctx context.Context, caller principal.Principal, author
 	if err != nil {
 		return nil, err
 	}
-	draft := knowledge.Draft{Category: r.Category, Title: r.Text, Content: r.Around, AgentID: author, Project: prompt.Project, Source: knowledge.SaidAt}
+	draft := knowledge.Draft{Category: r.Category, Title: r.Text, Content: r.Around, AgentID: author, Project: prompt.Project, Place: prompt.Place, Source: knowledge.SaidAt}
 	trust := learning.TrustAgent
 	switch {
 	case prompt.Unattended:
@@ -136,7 +137,7 @@ func (d *Decisions) keep(ctx context.Context, caller principal.Principal, author
 	kept := Resolution{Category: r.Category, Text: r.Text}
 	for _, old := range inForce {
 		switch {
-		case old.Project != prompt.Project:
+		case old.Project != prompt.Project || old.Apart(prompt.Place) && !r.Back:
 		case Same(old.Title, r.Text):
 			return nil, nil
 		case changes(r, old.Title) && (caller.Has(principal.ScopeCaptain) || caller.Is(old.Author)):

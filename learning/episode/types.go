@@ -119,7 +119,7 @@ type Draft struct {
 	Content   string          `json:"content,omitempty" long:"true"`
 	Context   json.RawMessage `json:"context,omitempty" doc:"Symptom, cause, resolution and the like" object:"true"` // an object, at most MaxContext bytes
 	Learned   string          `json:"learned,omitempty" doc:"In a sentence"`
-	Project   string          `json:"project,omitempty" here:"true"`
+	Project   string          `json:"project,omitempty" here:"project"`
 	learning.Place
 	Importance *float64 `json:"importance,omitempty" help:"Importance, 0 to 1 (default 0.5)"` // nil means DefaultImportance
 }

@@ -75,7 +75,7 @@ type Draft struct {
 	DurationMS    *int64          `json:"duration_ms,omitempty"`
 	Notes         string          `json:"notes,omitempty" doc:"What else there is to say"`
 	AgentID       string          `json:"agent_id,omitempty" actor:"true"`
-	Project       string          `json:"project,omitempty" here:"true"`
+	Project       string          `json:"project,omitempty" here:"project"`
 }
 
 // Problem is what was to be solved.

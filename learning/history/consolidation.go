@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"skillrouter/internal/safetext"
-
+	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/procedure"
@@ -52,9 +52,10 @@ type TranscriptDraft struct {
 	Persona   string `json:"persona,omitempty"`
 	AgentID   string `json:"agent_id,omitempty" actor:"true"`
 	SessionID string `json:"session_id,omitempty" doc:"The session's id"`
-	Project   string `json:"project,omitempty" here:"true"`
-	Turns     []Turn `json:"turns,omitempty"`
-	Text      string `json:"text,omitempty"`
+	Project   string `json:"project,omitempty" here:"project"`
+	learning.Place
+	Turns []Turn `json:"turns,omitempty"`
+	Text  string `json:"text,omitempty"`
 	// Ended says that the session is over: how it went is kept as an episode, which the
 	// next session in the project begins with.
 	Ended bool `json:"ended,omitempty"`
@@ -67,7 +68,8 @@ type TranscriptDraft struct {
 // Transcript is a transcript with its secrets cut out.
 type Transcript struct {
 	Persona, AgentID, SessionID, Project string
-	Turns                                []Turn
+	learning.Place
+	Turns []Turn
 }
 
 // ProposalKind is what a proposal becomes.

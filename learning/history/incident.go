@@ -167,7 +167,7 @@ type Page struct {
 
 // BriefQuery asks for what fails in a project.
 type BriefQuery struct {
-	Project string `query:"project" here:"true"`
+	Project string `query:"project" here:"project"`
 	Folder  string `query:"folder" doc:"The working tree of a caller on the router's machine: what runs something that is no longer there stands behind"`
 }
 

@@ -37,11 +37,11 @@ const (
 // prepareTranscript checks a draft, whose author is known, reads its turns and
 // cuts their secrets out.
 func prepareTranscript(draft TranscriptDraft) (t Transcript, err error) {
-	t.AgentID, t.SessionID, t.Project = draft.AgentID, draft.SessionID, draft.Project
+	t.AgentID, t.SessionID, t.Project, t.Place = draft.AgentID, draft.SessionID, draft.Project, draft.Place
 	if t.Persona, err = check.Persona(draft.Persona); err != nil {
 		return t, err
 	}
-	if err = cmp.Or(episode.CheckSession(draft.SessionID), check.Name("project", draft.Project)); err != nil {
+	if err = cmp.Or(episode.CheckSession(draft.SessionID), check.Name("project", draft.Project), learning.CheckPlace(draft.Place)); err != nil {
 		return t, err
 	}
 	turns := draft.Turns
@@ -151,7 +151,7 @@ func proposalContent(t Transcript, draft ProposalDraft, p StoredProposal) (conte
 		value, name = d, d.Key
 	case draft.Kind == ProposalEpisode && draft.Episode != nil:
 		d := *draft.Episode
-		d.AgentID, d.SessionID, d.Project, d.Persona = "", t.SessionID, t.Project, t.Persona
+		d.AgentID, d.SessionID, d.Project, d.Persona, d.Place = "", t.SessionID, t.Project, t.Persona, t.Place
 		episode, err := episode.Prepare(d, time.Time{})
 		if err != nil {
 			return nil, "", false

@@ -107,7 +107,7 @@ func (d digest) draft(t Transcript) episode.Draft {
 	}
 	return episode.Draft{
 		EventType: episode.EventOutcome, Event: SummaryEvent, Title: "Session: " + d.asked[0], Content: b.String(),
-		AgentID: t.AgentID, SessionID: t.SessionID, Project: t.Project, Persona: t.Persona,
+		AgentID: t.AgentID, SessionID: t.SessionID, Project: t.Project, Place: t.Place, Persona: t.Persona,
 	}
 }
 

@@ -165,7 +165,7 @@ type Draft struct {
 	Tags     []string `json:"tags,omitempty" help:"Tag; may be repeated"`
 	Source   string   `json:"source,omitempty"`
 	AgentID  string   `json:"agent_id,omitempty" actor:"true"`
-	Project  string   `json:"project,omitempty" here:"true"`
+	Project  string   `json:"project,omitempty" here:"project"`
 	learning.Place
 	// Supersedes are entries of the same project that this one stands in the place of.
 	Supersedes []string `json:"supersedes,omitempty" doc:"Id of an entry in whose place it stands"`

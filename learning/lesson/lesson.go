@@ -172,7 +172,7 @@ type Draft struct {
 	BlockAction     bool                `json:"block_action,omitempty" help:"Of an anti_pattern: block whatever the severity"`
 	Proposed        bool                `json:"proposed,omitempty" doc:"Of an anti_pattern: no rule of the guard until somebody confirms it"` // of an anti_pattern: no rule until somebody else, or a captain, confirms it
 	Force           bool                `json:"force,omitempty" doc:"Keep a rule that fits nearly every command"`                             // of an anti_pattern: keep a rule that fits nearly every command
-	Project         string              `json:"project,omitempty" here:"true"`
+	Project         string              `json:"project,omitempty" here:"project"`
 	Level           Level               `json:"level,omitempty"`                                                    // empty: case
 	Transferability int                 `json:"transferability,omitempty"`                                          // 1 to 5; 0: DefaultTransferability
 	SourceCaseIDs   []string            `json:"source_case_ids,omitempty"`                                          // each must be there, or be reported in the same call

@@ -224,7 +224,7 @@ type RunDraft struct {
 	Name    string                     `json:"name" path:"name"`
 	Params  map[string]json.RawMessage `json:"params,omitempty" doc:"Their values by name"`
 	AgentID string                     `json:"agent_id,omitempty" actor:"true"`
-	Project string                     `json:"project,omitempty" here:"true"`
+	Project string                     `json:"project,omitempty" here:"project"`
 }
 
 // Run is a procedure on its way.

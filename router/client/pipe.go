@@ -47,8 +47,9 @@ const (
 type Pipe struct {
 	// Dial returns a client of the router. It is called again when the router was away.
 	Dial func(ctx context.Context) (*Client, error)
-	// Query says whose calls these are: agent_id, project and toolsets, as /mcp reads them.
-	Query url.Values
+	// Query says whose calls these are: agent_id, project, folder, branch and toolsets, as /mcp reads them. It is asked at each
+	// message, because an agent changes its branch. Nil: nobody says.
+	Query func() url.Values
 
 	writing sync.Mutex // held while a line is written
 	out     io.Writer
@@ -300,7 +301,11 @@ func (p *Pipe) send(ctx context.Context, at pipedTo, method string, m *piped) (*
 			header[versionHeader] = "" // batches are of a version that had no such header
 		}
 	}
-	r, err := at.c.request(ctx, method, address{path: "/mcp", query: p.Query}, body, "")
+	to := address{path: "/mcp"}
+	if p.Query != nil {
+		to.query = p.Query()
+	}
+	r, err := at.c.request(ctx, method, to, body, "")
 	if err != nil {
 		return nil, err
 	}

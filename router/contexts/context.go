@@ -42,14 +42,14 @@ type Request struct {
 	// Persona's facts, procedures and episodes are looked at; empty: default.
 	Persona string `json:"persona,omitempty"`
 	AgentID string `json:"agent_id,omitempty" actor:"true"`
-	Project string `json:"project,omitempty" here:"true"`
+	Project string `json:"project,omitempty" here:"project"`
 	// Folder is the working tree that the agent works in. Of a caller on this machine it is looked into: what names a
 	// file, a target of a makefile, a script or a dependency that is no longer there is marked, and stands behind.
 	Folder string `json:"folder,omitempty"`
 	// Subfolder is where below the repository's root the agent works, and Branch what is checked out there: what was
 	// written there is told first, and what was written elsewhere is marked so.
-	Subfolder string `json:"subfolder,omitempty"`
-	Branch    string `json:"branch,omitempty"`
+	Subfolder string `json:"subfolder,omitempty" here:"folder"`
+	Branch    string `json:"branch,omitempty" here:"branch"`
 	// IncludeUntrusted takes in what came from files and other systems, marked as such.
 	IncludeUntrusted bool `json:"include_untrusted,omitempty" doc:"Also what came from files and other systems, marked so"`
 }

@@ -92,7 +92,7 @@ func (c *choice) fit(r *rated, room int) bool {
 	if room < leastItem {
 		return false
 	}
-	title := tidied(r.title)
+	title := c.elsewhere(r.place) + tidied(r.title)
 	if r.kind == router.KindFact {
 		title = r.title // a key is as it is
 	}

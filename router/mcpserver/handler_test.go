@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"skillrouter/internal/principal"
+	"skillrouter/learning"
 	"skillrouter/router/mcpserver"
 )
 
@@ -215,11 +216,20 @@ func TestActingAgent(t *testing.T) {
 
 // TestCallersProject says which project a call belongs to.
 func TestCallersProject(t *testing.T) {
-	for name, c := range map[string]struct{ query, given, want string }{
-		"nobody says":            {"", "", ""},
-		"the URL":                {"?project=web", "", "web"},
-		"the call's goes before": {"?project=web", `,"project":"docs"`, "docs"},
-		"an empty one is none":   {"?project=web", `,"project":""`, ""},
+	const within = "?project=web&folder=packages/cart&branch=v2"
+	here := learning.Place{Folder: "packages/cart", Branch: "v2"}
+	for name, c := range map[string]struct {
+		query, given, want string
+		place              learning.Place
+	}{
+		"nobody says":                     {want: ""},
+		"the URL":                         {query: "?project=web", want: "web"},
+		"the call's goes before":          {"?project=web", `,"project":"docs"`, "docs", learning.Place{}},
+		"an empty one is none":            {"?project=web", `,"project":""`, "", learning.Place{}},
+		"the URL names folder and branch": {within, "", "web", here},
+		"the call names the same":         {within, `,"project":"web"`, "web", here},
+		"another project has not those":   {within, `,"project":"docs"`, "docs", learning.Place{}},
+		"none has not those":              {within, `,"project":""`, "", learning.Place{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := &house{}
@@ -229,8 +239,8 @@ func TestCallersProject(t *testing.T) {
 			if status != 200 || len(h.episodes) != 1 {
 				t.Fatalf("%d %s", status, answer)
 			}
-			if got := h.episodes[0].Project; got != c.want {
-				t.Errorf("it belongs to %q, not to %q", got, c.want)
+			if got := h.episodes[0]; got.Project != c.want || got.Place != c.place {
+				t.Errorf("it belongs to %q and %+v, not to %q and %+v", got.Project, got.Place, c.want, c.place)
 			}
 		})
 	}

@@ -25,9 +25,12 @@ const agentParameter = "agent_id"
 // configuration may say which project it works in.
 const projectParameter = "project"
 
+// hereParameters say where the client works: its project, and in which folder and on which branch of it.
+var hereParameters = []string{projectParameter, "folder", "branch"}
+
 type agentKey struct{}
 
-type projectKey struct{}
+type hereKey string // one of hereParameters
 
 // actor returns the agent that a call is made for: the one that the call
 // names, else the URL's, else the token's, else the server's own. Whether the
@@ -45,10 +48,10 @@ func (s *Server) actor(ctx context.Context, asked string) string {
 	return s.agent
 }
 
-// place returns the project that a call belongs to which names none.
-func place(ctx context.Context) string {
-	project, _ := ctx.Value(projectKey{}).(string)
-	return project
+// place returns what a call belongs to which does not name it: the value of one of hereParameters.
+func place(ctx context.Context, parameter string) string {
+	value, _ := ctx.Value(hereKey(parameter)).(string)
+	return value
 }
 
 // contextKey is where a request's context holds itself on its way through the
@@ -75,8 +78,10 @@ func identified(next http.Handler) http.Handler {
 		if agent := r.URL.Query().Get(agentParameter); agent != "" {
 			ctx = context.WithValue(ctx, agentKey{}, agent)
 		}
-		if project := r.URL.Query().Get(projectParameter); project != "" {
-			ctx = context.WithValue(ctx, projectKey{}, project)
+		for _, parameter := range hereParameters {
+			if value := r.URL.Query().Get(parameter); value != "" {
+				ctx = context.WithValue(ctx, hereKey(parameter), value)
+			}
 		}
 		if r.Header.Get(versionHeader) >= statelessFrom {
 			ctx = context.WithValue(ctx, statelessKey{}, true)

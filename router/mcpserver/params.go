@@ -24,8 +24,8 @@ import (
 type params struct {
 	arguments []reflect.Type // of the method, behind the context
 	list      []param
-	actors    []slot // filled with who acts
-	projects  []slot // filled with the caller's project
+	actors    []slot            // filled with who acts
+	here      map[string][]slot // filled with the caller's project, folder and branch
 	schema    *jsonschema.Schema
 	record    reflect.Type
 }
@@ -64,7 +64,7 @@ const whoseMemory = "Whose memory; default \"default\""
 // newParams makes the parameters of a method that takes these arguments. names lists them, separated by spaces; one that
 // ends in "!" must be given, and "a=b" is the field b by the name a. An argument that is no struct is a parameter by itself; the first names are those of such.
 func newParams(arguments []reflect.Type, names string, about words) *params {
-	p := &params{arguments: arguments, schema: &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}}
+	p := &params{arguments: arguments, here: map[string][]slot{}, schema: &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}}
 	var fields []operation.Field
 	var owners []int // the argument that each of them is of
 	list := strings.Fields(names)
@@ -79,8 +79,11 @@ func newParams(arguments []reflect.Type, names string, about words) *params {
 			if f.Actor {
 				p.actors = append(p.actors, at)
 			}
-			if f.Here || f.Name == "prefer_project" {
-				p.projects = append(p.projects, at)
+			if f.Name == "prefer_project" {
+				f.Here = projectParameter
+			}
+			if f.Here != "" {
+				p.here[f.Here] = append(p.here[f.Here], at)
 			}
 			fields, owners = append(fields, f), append(owners, i)
 		}
@@ -115,7 +118,7 @@ func (p *params) add(name string, at slot, f operation.Field, about words) {
 	case f.Doc != "":
 	case f.Actor:
 		property.Description = "Default: you"
-	case f.Here:
+	case f.Here != "":
 		property.Description = "Default: yours"
 	}
 	choices := f.Choices
@@ -184,8 +187,10 @@ func (p *params) read(ctx context.Context, s *Server, raw json.RawMessage, stric
 	for _, t := range p.arguments {
 		arguments = append(arguments, reflect.New(t).Elem())
 	}
-	for _, project := range p.projects { // what the call says stays, an empty text too
-		project.in(arguments).SetString(place(ctx))
+	for _, parameter := range hereParameters { // what the call says stays, an empty text too
+		for _, at := range p.here[parameter] {
+			at.in(arguments).SetString(place(ctx, parameter))
+		}
 	}
 	given, passed, err := p.given(raw, strict)
 	if err != nil {
@@ -203,6 +208,13 @@ func (p *params) read(ctx context.Context, s *Server, raw json.RawMessage, stric
 			}
 			got, _, _ := strings.Cut(wrong.Value, " ")
 			return nil, "", errs.InvalidField(one.name, "must be %s, not %s", typeNamed(p.schema.Properties[one.name]), article(got))
+		}
+	}
+	for _, project := range p.here[projectParameter] {
+		if project.in(arguments).String() != place(ctx, projectParameter) { // nobody knows where in another project the caller is
+			for _, at := range append(slices.Clone(p.here["folder"]), p.here["branch"]...) {
+				at.in(arguments).SetString("")
+			}
 		}
 	}
 	for _, actor := range p.actors { // an agent that the call names stays

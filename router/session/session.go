@@ -38,7 +38,7 @@ type Draft struct {
 	ID      string          `json:"id,omitempty" doc:"The session's id; one is given if none is named"` // the client's own; empty, or another agent's already: one is given
 	AgentID string          `json:"agent_id,omitempty" actor:"true"`                                    // empty: the caller's own
 	Persona string          `json:"persona,omitempty" doc:"Whose memory it is; empty: default"`         // empty: default
-	Project string          `json:"project,omitempty" here:"true"`
+	Project string          `json:"project,omitempty" here:"project"`
 	Goal    string          `json:"goal,omitempty"`
 	Data    json.RawMessage `json:"data,omitempty"` // an object
 }

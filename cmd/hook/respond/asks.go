@@ -74,6 +74,11 @@ type (
 		Notes   string `json:"notes,omitempty"`
 		Agent   string `json:"agent,omitempty"`
 	}
+	// within is where in the repository something is said or done: learning.Place.
+	within struct {
+		Folder string `json:"folder,omitempty"`
+		Branch string `json:"branch,omitempty"`
+	}
 	anEpisode struct {
 		SessionID string `json:"session_id,omitempty"`
 		AgentID   string `json:"agent_id,omitempty"`
@@ -81,11 +86,13 @@ type (
 		Title     string `json:"title,omitempty"`
 		Content   string `json:"content,omitempty"`
 		Project   string `json:"project,omitempty"`
+		within
 	}
 	transcript struct {
 		AgentID   string `json:"agent_id,omitempty"`
 		SessionID string `json:"session_id,omitempty"`
 		Project   string `json:"project,omitempty"`
+		within
 		Text      string `json:"text,omitempty"`
 		Ended     bool   `json:"ended,omitempty"`
 		Compacted bool   `json:"compacted,omitempty"`
@@ -124,11 +131,12 @@ type (
 		Folder  string         `json:"folder,omitempty"`
 	}
 	prompt struct {
-		Text       string `json:"prompt"`
-		AgentID    string `json:"agent_id,omitempty"`
-		SessionID  string `json:"session_id,omitempty"`
-		Project    string `json:"project,omitempty"`
-		Unattended bool   `json:"unattended,omitempty"`
+		Text      string `json:"prompt"`
+		AgentID   string `json:"agent_id,omitempty"`
+		SessionID string `json:"session_id,omitempty"`
+		Project   string `json:"project,omitempty"`
+		within
+		Unattended bool `json:"unattended,omitempty"`
 	}
 	heard struct {
 		Resolutions []resolution `json:"resolutions"`

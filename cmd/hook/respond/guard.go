@@ -230,7 +230,7 @@ func (h *Hook) episodeOf(call hook.Call) anEpisode {
 		fmt.Fprintf(&content, "\n\n%s", said)
 	}
 	draft := anEpisode{
-		AgentID: h.agent, EventType: "error", Project: h.project,
+		AgentID: h.agent, EventType: "error", Project: h.project, within: h.within(),
 		Title: OneLine("Failed: "+did, MaxFailureTitle), Content: storable(content.String()),
 	}
 	if check.Name("session_id", h.call.Session) == nil && strings.TrimSpace(h.call.Session) == h.call.Session {

@@ -89,7 +89,7 @@ func (h *Hook) keep(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	place := locate.Place{Server: h.server, LookupEnv: h.process.LookupEnv}
-	p := prompt{Text: h.call.Prompt, AgentID: h.agent, Project: h.project, Unattended: place.Unattended(string(h.Dialect))}
+	p := prompt{Text: h.call.Prompt, AgentID: h.agent, Project: h.project, within: h.within(), Unattended: place.Unattended(string(h.Dialect))}
 	if check.Name("session_id", h.call.Session) == nil {
 		p.SessionID = h.call.Session
 	}
@@ -123,7 +123,8 @@ func (h *Hook) fitting(ctx context.Context, asked string) (builtContext, error) 
 // request asks for a context in this session, or in its subagent's: each has a window of its own.
 func (h *Hook) request(task string, budget int) contextRequest {
 	request := contextRequest{AgentID: h.agent, Project: h.project, Budget: budget, Task: task, Folder: h.tree()}
-	request.Subfolder, request.Branch = locate.Within(h.call.Dir)
+	here := h.within()
+	request.Subfolder, request.Branch = here.Folder, here.Branch
 	if check.Name("session_id", h.call.Session) == nil {
 		request.SessionID = h.call.Session
 	}
@@ -134,6 +135,12 @@ func (h *Hook) request(task string, budget int) contextRequest {
 		request.Task = check.Head(request.Task, maxTask)
 	}
 	return request
+}
+
+// within is where in its repository the agent works.
+func (h *Hook) within() (here within) {
+	here.Folder, here.Branch = locate.Within(h.call.Dir)
+	return here
 }
 
 // tree is the working tree, which a router on this machine looks into: the repository's folder, or else the agent's own.
@@ -248,7 +255,7 @@ func (h *Hook) hand(ctx context.Context, draft transcript) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil
 	}
-	draft.AgentID, draft.Project = h.agent, h.project
+	draft.AgentID, draft.Project, draft.within = h.agent, h.project, h.within()
 	draft.Text = strings.ToValidUTF8(strings.ReplaceAll(string(text), "\x00", ""), "\ufffd")
 	if check.Name("session_id", h.call.Session) == nil {
 		draft.SessionID = h.call.Session

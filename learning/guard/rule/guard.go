@@ -46,7 +46,7 @@ type Action struct {
 	Context string         `json:"context,omitempty" doc:"Why"` // why, in the agent's words
 	Domain  string         `json:"domain,omitempty" doc:"Such as docker"`
 	Agent   string         `json:"agent,omitempty" actor:"true"`
-	Project string         `json:"project,omitempty" here:"true"`
+	Project string         `json:"project,omitempty" here:"project"`
 	Folder  string         `json:"folder,omitempty" doc:"The working folder"` // the working folder
 	Place   Place          `json:"place,omitzero"`                            // where it is done, as far as a hook knows
 	Files   []act.Content  `json:"files,omitempty"`                           // that it runs, as they are on the disk
