@@ -64,7 +64,8 @@ var unshown = map[string]string{
 	"POST /v1/chat/completions": noModel, "POST /v1/completions": noModel, "POST /v1/embeddings": noModel,
 	"POST /v1/responses": noModel, "POST /v1/responses/*of": noModel, "GET /v1/responses/*of": noModel, "DELETE /v1/responses/*of": noModel,
 	"GET /v1/models": noModel, "GET /v1/models/*id": noModel,
-	"PUT /api/passphrase": "one would be needed from then on; TestNeedsPerson sets one", "POST /api/passphrase/person": "none is set; TestNeedsPerson sets one",
+	"POST /api/decisions/undo": "nothing is decided under the handle; learning's own tests undo",
+	"PUT /api/passphrase":      "one would be needed from then on; TestNeedsPerson sets one", "POST /api/passphrase/person": "none is set; TestNeedsPerson sets one",
 	"GET /ws":        "it is a WebSocket, which TestStreamsByContent opens",
 	"GET /mcp":       "it needs a session, which TestRevokedStreams opens",
 	"DELETE /mcp":    "it needs a session",
@@ -289,7 +290,7 @@ func TestContentControl(t *testing.T) {
 
 // toolArguments are what tools are called with: by tool and argument, or by argument alone.
 var toolArguments = map[string]any{
-	"query": canaryWord, "context": canaryWord, "task": "{task}", "task_id": "{reminder}", "run_id": "{run}", "knowledge_id": "{entry}", "lesson": "{lesson}",
+	"query": canaryWord, "handles": []string{"k1"}, "context": canaryWord, "task": "{task}", "task_id": "{reminder}", "run_id": "{run}", "knowledge_id": "{entry}", "lesson": "{lesson}",
 	"pattern": "{pattern}", "proposal_id": "{proposal}", "check_id": "{check}", "rule_id": "builtin:n8n-sql", "escalation_id": "{escalation}",
 	"agent_id": "a", "to_agent_id": "a", "message_id": "{message}", "finding_id": "{finding}", "scan_id": "{scan}", "token_id": "{token}",
 	"persona": "default", "signal": "note", "text": "{new}", "content": "{new}", "title": "{new}", "reason": "r", "error": "e", "budget": 1000,

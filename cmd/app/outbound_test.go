@@ -43,6 +43,7 @@ var dialers = map[string]string{
 	"cmd/process/process_unix.go":    "the small program hands a hook over to the whole one beside it",
 	"cmd/process/process_windows.go": "the same",
 
+	"learning/folder/shared_git.go":  "asks the repository's git, without a network, for the command that shares memory",
 	"learning/folder/semantic.go":    "looks for the program of a review on the PATH, which run.go runs",
 	"learning/folder/run.go":         "runs the checks that a project's policy names, for the command that is asked to",
 	"learning/folder/run_unix.go":    "ends those",

@@ -220,6 +220,15 @@ func checkRequest(r *Request) error {
 		check.Text("subfolder", r.Subfolder, maxFolder), check.Text("branch", r.Branch, maxFolder))
 }
 
+// unnumbered takes the handles off what a caller is told who is bound to projects: numbers of rows tell how much others wrote.
+func unnumbered(ctx context.Context, candidates []candidate) {
+	if principal.Of(ctx).Walled() {
+		for i := range candidates {
+			candidates[i].handle = ""
+		}
+	}
+}
+
 // gather asks stores at once. One that fails, or does not answer in time,
 // is told of and does without: a context with a gap is better than none.
 func (b *Builder) gather(ctx context.Context, sources []source, request Request) (answers []gathered, failed []LeftOut) {
@@ -240,6 +249,7 @@ func (b *Builder) gather(ctx context.Context, sources []source, request Request)
 			case <-ctx.Done(): // the store says so
 			}
 			f, err := s.ask(ctx, request)
+			unnumbered(ctx, f.candidates)
 			if !request.Start { // what a session begins with is chosen by other things: most of it is never compared
 				for j := range f.candidates {
 					f.candidates[j].said() // here, since here several do it

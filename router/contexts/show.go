@@ -59,6 +59,7 @@ func (b *Builder) Show(ctx context.Context, showing Showing) (Context, error) {
 	if len(candidates) == 0 {
 		return Context{}, errs.Errorf(errs.NotFound, "nothing has the handle or id %s: search for the words of its title", strings.Join(missing, ", "))
 	}
+	unnumbered(ctx, candidates)
 	c := choice{budget: showBudget, untrusted: true, fencer: b.fencer, at: b.now().UTC().Truncate(time.Hour), share: 1, order: kindOrder}
 	c.begin(candidates)
 	for _, r := range once(candidates) {
