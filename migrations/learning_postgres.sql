@@ -673,3 +673,4 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES (34, true);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (35, true);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (36, true);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (37, true);
+INSERT INTO goose_db_version (version_id, is_applied) VALUES (38, true);

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,8 +35,12 @@ var hooks = map[string]func(ctx context.Context, args []string, in io.Reader, ou
 	},
 }
 
-// TestHookOfASilentRouter holds that a router that accepts and never answers
-// costs an agent the hook's time and no more, and that the hook says so if asked.
+// leftAlone is the whole that a hook for Claude Code tells of a router that does not answer.
+var leftAlone = regexp.MustCompile(`^\{"hookSpecificOutput":\{"additionalContext":"Skill Router does not answer\. Its hooks leave it alone for a minute: ` +
+	`until then memory and messages are not told, and the guard judges by the copy of its rules\.","hookEventName":"\w+"\}\}\n$`)
+
+// TestHookOfASilentRouter holds that a router that accepts and never answers costs an agent
+// the hook's time and one line, once, and that each hook says why it told nothing if asked.
 func TestHookOfASilentRouter(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,6 +49,7 @@ func TestHookOfASilentRouter(t *testing.T) {
 	}
 	defer listener.Close()         // the kernel accepts; nobody reads
 	const limit = 10 * time.Second // five times the hook's own, for a busy machine
+	told := 0
 	for program, run := range hooks {
 		var out, said bytes.Buffer
 		begin := time.Now()
@@ -52,15 +58,23 @@ func TestHookOfASilentRouter(t *testing.T) {
 		if took := time.Since(begin); took > limit {
 			t.Errorf("%s: the hook took %s", program, took)
 		}
-		if code != 0 || out.Len() > 0 || !strings.Contains(said.String(), "did not answer in time") {
+		once := leftAlone.Match(out.Bytes())
+		if once {
+			told++
+		}
+		if code != 0 || out.Len() > 0 && !once || !strings.Contains(said.String(), "the router does not answer, and hooks leave it alone for a minute") {
 			t.Errorf("%s: code %d, out %q, said %q", program, code, &out, &said)
 		}
+	}
+	if told != 1 {
+		t.Errorf("the agent is told %d times that the router does not answer", told)
 	}
 }
 
 // TestHookOfHostileMessages holds that nothing that an agent, or whoever steers
 // it, writes into a message makes a hook block, fail or speak, many at once and
-// without a folder to write to, before a router that answers rubbish.
+// without a folder to write to, before a router that answers rubbish. Rubbish is an answer:
+// only a hook that came too late among so many may take the router for stalled, and not alone.
 func TestHookOfHostileMessages(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", "")
 	t.Setenv("HOME", "")
@@ -69,6 +83,8 @@ func TestHookOfHostileMessages(t *testing.T) {
 	}))
 	defer router.Close()
 	var running sync.WaitGroup
+	var mutex sync.Mutex
+	tooLate := map[string]func() bool{}
 	for name, input := range map[string]string{
 		"NUL in a command":         `{"tool_name":"Bash","tool_input":{"command":"ls \u0000; rm"}}`,
 		"NUL in the tool's name":   `{"tool_name":"Ba\u0000sh","tool_input":{}}`,
@@ -86,17 +102,35 @@ func TestHookOfHostileMessages(t *testing.T) {
 	} {
 		for _, event := range []string{"session-start", "user-prompt", "pre-tool-use", "post-tool-use", "post-tool-use-failure", "pre-compact", "subagent-start", "turn-end"} {
 			for program, run := range hooks {
-				running.Go(func() {
+				tellsNothing := func() bool {
 					var out, said bytes.Buffer
 					code := run(t.Context(), []string{"hook", event, "--for", "claude-code", "--server", router.URL}, strings.NewReader(input), &out, &said)
-					if code != 0 || out.Len() > 0 || said.Len() > 0 {
+					stalled := leftAlone.Match(out.Bytes())
+					if code != 0 || out.Len() > 0 && !stalled || said.Len() > 0 {
 						t.Errorf("%s: %s at %s: code %d, out %q, said %q", program, name, event, code, &out, &said)
+					}
+					return !stalled
+				}
+				running.Go(func() {
+					if !tellsNothing() {
+						mutex.Lock()
+						defer mutex.Unlock()
+						tooLate[program+": "+name+" at "+event] = tellsNothing
 					}
 				})
 			}
 		}
 	}
 	running.Wait()
+	for which, tellsNothing := range tooLate {
+		tries := 5 // for a busy machine
+		for tries > 0 && !tellsNothing() {
+			tries--
+		}
+		if tries == 0 {
+			t.Errorf("%s: the router answers, and is taken for one that does not", which)
+		}
+	}
 }
 
 // late is a router that answers after the test, or never.
@@ -114,11 +148,10 @@ func late(t *testing.T) string {
 }
 
 // TestHooksOfALateRouter holds that every hook ends within its bound when the router reads
-// the question and does not answer, that none but a strict one stops the agent, and that
-// that one says why.
+// the question and does not answer, that none but a strict one stops the agent, that that
+// one says why, and that any other says in one line that the router does not answer.
 func TestHooksOfALateRouter(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	url := late(t)
 	transcript := filepath.Join(t.TempDir(), "transcript.jsonl")
 	if err := os.WriteFile(transcript, []byte(`{"role":"user","content":"Never push on Fridays."}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -131,6 +164,7 @@ func TestHooksOfALateRouter(t *testing.T) {
 				if event == hook.SessionEnd || strict && event != hook.PreToolUse {
 					continue
 				}
+				url := late(t) // of its own: what does not answer one hook is left alone by the others
 				running.Go(func() {
 					var out, said bytes.Buffer
 					args := []string{"hook", string(event), "--for", "claude-code", "--agent", "a", "--project", "p", "--server", url}
@@ -144,7 +178,8 @@ func TestHooksOfALateRouter(t *testing.T) {
 						t.Errorf("%s at %s took %s", program, event, took)
 					}
 					blocks := strings.Contains(out.String(), `"permissionDecision":"deny"`) && strings.Contains(out.String(), "cannot be asked")
-					if code != 0 || said.Len() > 0 || blocks != strict || !strict && out.Len() > 0 {
+					tells := !strict && event != hook.TurnEnd && hook.ClaudeCode.Tells(event)
+					if code != 0 || said.Len() > 0 || blocks != strict || leftAlone.Match(out.Bytes()) != tells || !strict && !tells && out.Len() > 0 {
 						t.Errorf("%s at %s, strict %v: code %d, out %q, said %q", program, event, strict, code, &out, &said)
 					}
 				})

@@ -90,7 +90,6 @@ func alsoList(cmd *cobra.Command) *cobra.Command {
 // instead is what to type in the place of a word that is no command.
 var instead = map[string]string{
 	"forget":    "a kind says what is forgotten, such as: skillrouter knowledge delete ID",
-	"undo":      "skillrouter import undo ID takes an import back, skillrouter lessons restore ID a lesson that was retired",
 	"incidents": "skillrouter brief shows what fails in a project again and again, skillrouter learn finds it",
 	"install":   "skillrouter setup AGENT sets an agent up, skillrouter serve starts the router",
 	"uninstall": "skillrouter setup AGENT --remove takes back what setup wrote",

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"regexp"
 	"time"
 
 	"gorm.io/gorm"
@@ -16,6 +15,7 @@ import (
 	"skillrouter/internal/committer"
 	"skillrouter/internal/database/postgres"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/migrations"
 )
 
@@ -104,7 +104,7 @@ func PrepareOnServer(ctx context.Context, server *postgres.Server, log *slog.Log
 }
 
 // tableMade is a table in the statements that make a schema.
-var tableMade = regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`)
+var tableMade = lazyregexp.New(`(?m)^CREATE TABLE (\w+)`)
 
 // checkSchema refuses the schema of a database that cannot be used.
 func checkSchema(ctx context.Context, server *postgres.Server, conn *sql.DB, name string, log *slog.Logger) error {

@@ -5,6 +5,7 @@ package decision
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/knowledge"
@@ -252,7 +253,7 @@ func (s *Saying) maybe(sentence string) bool {
 }
 
 // frame are the words with which things are decided and forbidden, which say nothing of what.
-var frame = func() map[string]bool {
+var frame = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{}
 	for _, word := range strings.Fields(`never always ever again decide decided agree agreed instead rather use using now future please thing things way like so do not don no
 		longer anymore everything anything something nothing that this it these those here there project repo repository codebase keep again just only must should may can every time
@@ -260,11 +261,11 @@ var frame = func() map[string]bool {
 		words[text.Stem(word)] = true
 	}
 	return words
-}()
+})
 
 // contentOf are the words of what is decided, as they are compared.
 func contentOf(said string) map[string]bool {
-	words := map[string]bool{}
+	words, frame := map[string]bool{}, frame()
 	for _, term := range text.Terms(said) {
 		if !frame[term] && !text.StopWord(term) {
 			words[term] = true

@@ -3,7 +3,6 @@ package history
 import (
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -51,7 +50,7 @@ var (
 	doubts = lazyregexp.New(`(?i)\b(?:if|whether|maybe|perhaps|possibly|probably|might|may|could|would|should|seems?|looks like|i think|i guess|i believe|i assume|suppose|unless|apparently|not sure|e\.g\.|for example|for instance|will be|isn't|aren't|not|don't|doesn't|no longer|let me|there (?:is|are))\b`)
 	saysIt = lazyregexp.New("(?i)^(?:it|that)(?:'s| is)(?: now| actually)* `?(\\d{2,5})`?(?: now)?[.!]?$")
 	named  = lazyregexp.New(`^(?:the |our |this )?((?:[a-z0-9][a-z0-9_.+/-]*)(?: [a-z0-9][a-z0-9_.+/-]*)*)$`)
-	nobody = regexp.MustCompile(`^(?:it|this|that|these|those|he|she|they|we|i|you|everything|something|which|what|who)\b`)
+	nobody = lazyregexp.New(`^(?:it|this|that|these|those|he|she|they|we|i|you|everything|something|which|what|who)\b`)
 )
 
 // facts proposes the ports, addresses and commands that somebody states.

@@ -43,19 +43,19 @@ var functions = template.FuncMap{
 	"tone":      tone,
 	"words":     words,
 	"dict":      dict,
-	"liveTypes": func() string { return liveTypes },
+	"liveTypes": liveTypes,
 	"add":       func(a, b int) int { return a + b },
 }
 
 // liveTypes are the types of all events, as the pages' script reads them: a
 // browser's EventSource hears an event that has a name only by its name.
-var liveTypes = func() string {
+var liveTypes = sync.OnceValue(func() string {
 	var types []string
 	for _, one := range feed.Types() {
 		types = append(types, one.Type)
 	}
 	return strings.Join(types, " ")
-}()
+})
 
 // typed is what a field of a form says: what was sent and refused, or what an address fills in, else its own value.
 func typed(form url.Values, f field) string {

@@ -53,7 +53,7 @@ func (h *Hook) patient(call Call, url, data string) Call {
 		h.stalled.Do(func() { // all of this run's calls wait until it is written: the first to return may end the process
 			h.noticed.Store(true)
 			at := h.process.now().UTC().Format(time.RFC3339Nano)
-			if replace(name, at) != nil { // as in a sandbox
+			if name == "" || replace(name, at) != nil { // as in a sandbox, or where there is no home
 				keep(other, at)
 			}
 			h.alone.Store(true)

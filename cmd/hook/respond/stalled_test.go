@@ -184,3 +184,21 @@ func TestStalledUntilACopy(t *testing.T) {
 		}
 	}
 }
+
+// TestStalledWithoutAHome: where there is no folder to keep a file in, none is left in the project's; each hook says that the router is stalled.
+func TestStalledWithoutAHome(t *testing.T) {
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "SKILLROUTER_DATA"} {
+		t.Setenv(name, "")
+	}
+	project := t.TempDir()
+	t.Chdir(project)
+	url, _ := silent(t)
+	for range 2 {
+		if said := runs(t, url, hook.UserPrompt, aPrompt, time.Now()); !strings.Contains(said, leftAlone) {
+			t.Errorf("it says %q", said)
+		}
+	}
+	if left, err := os.ReadDir(project); err != nil || len(left) > 0 {
+		t.Errorf("left in the working folder: %v %v", left, err)
+	}
+}
