@@ -241,7 +241,7 @@ func countedAgo(words []string, now time.Time) (span TimeRange, n int) {
 // calendarDate reads "2026-09-12", "12 september", "september 12th 2025", "july 2025", "july", "2025": the latest that has begun.
 func calendarDate(words []string, now time.Time) (span TimeRange, n int) {
 	for layout, further := range map[string][3]int{"2006": {1, 0, 0}, "2006-01": {0, 1, 0}, time.DateOnly: {0, 0, 1}} {
-		if from, err := time.ParseInLocation(layout, words[0], now.Location()); err == nil && from.Year() >= 1970 && from.Year() <= 2100 {
+		if from, err := time.ParseInLocation(layout, words[0], now.Location()); err == nil && from.Year() > 0 && (layout != "2006" || from.Year() >= 1970 && from.Year() <= 2100) {
 			return TimeRange{From: from, To: from.AddDate(further[0], further[1], further[2])}, 1
 		}
 	}

@@ -45,8 +45,19 @@ func (s speaker) says(method, path, body string) string {
 	return string(text)
 }
 
+// vouched is a start without the titles of imports, which stand last in their sections under words that say so.
+func vouched(told string) (rest string) {
+	for i, section := range strings.Split(told, "\n## ") {
+		before, _, _ := strings.Cut(section, "Imported, UNTRUSTED:\n")
+		if rest += before; i == 0 && !strings.Contains(before, "\n<memory-") {
+			return told // no fence stands around it
+		}
+	}
+	return rest
+}
+
 // TestWhoImported sees that what a person imported is told at a start, and that no agent can have its own
-// import, or its own words, told as a person's: not by saying so to an open router, not with its token, not by editing.
+// import told by more than its title, or that and its own words told as a person's: not by saying so to an open router, not with its token, not by editing.
 func TestWhoImported(t *testing.T) {
 	t.Parallel()
 	for _, vouchedOnly := range []bool{false, true} {
@@ -75,7 +86,7 @@ func TestWhoImported(t *testing.T) {
 			t.Helper()
 			for _, record := range []string{
 				`{"kind":"knowledge","id":"` + word + `","category":"gotcha","title":"The ` + word + ` entry","content":"It says ` + word + `.","project":"shop"}`,
-				`{"kind":"fact","key":"` + word + `.port","value":4711,"category":"project"}`,
+				`{"kind":"fact","key":"` + word + `.port","value":"the ` + word + ` value","category":"project"}`,
 				`{"kind":"lesson","id":"lesson-` + word + `","title":"The ` + word + ` lesson","lesson_type":"failure","category":"failure","severity":"high","domain":"d","context":"c","outcome":"o","project":"shop","source_agent":"alice"}`,
 			} {
 				if said := s.says("POST", "/api/import", `{"records":[`+record+`]}`); !strings.Contains(said, `"stored":1`) {
@@ -108,12 +119,20 @@ func TestWhoImported(t *testing.T) {
 		told := start(anybody)
 		for _, word := range []string{"apricot", "banana", "cherry", "damson"} {
 			for _, of := range []string{"The " + word + " entry", "The " + word + " lesson", word + ".port"} {
-				if strings.Contains(told, of) {
-					t.Errorf("%q is told by itself", of)
+				if strings.Contains(vouched(told), of) {
+					t.Errorf("%q is told by itself as if somebody vouched for it:\n%s", of, told)
 				}
 			}
+			for _, of := range []string{"It says " + word, "the " + word + " value"} {
+				if strings.Contains(told, of) {
+					t.Errorf("%q, of an import, is told by itself:\n%s", of, told)
+				}
+			}
+			if strings.Contains(told, "The "+word+" entry") == vouchedOnly {
+				t.Errorf("vouched only: %v, and the title of an import:\n%s", vouchedOnly, told)
+			}
 		}
-		for _, of := range []string{"The elder entry", "The elder lesson", "elder.port"} {
+		for _, of := range []string{"The elder entry", "It says elder", "The elder lesson", "elder.port", "the elder value"} {
 			if !strings.Contains(told, of) {
 				t.Errorf("%q, which a person imported, is not told:\n%s", of, told)
 			}
@@ -136,8 +155,8 @@ func TestWhoImported(t *testing.T) {
 		mallory.says("POST", "/api/knowledge/bulk", `{"category":"gotcha","title":"The grape entry","content":"grape","project":"shop"}`)
 		person.token = owner // from the first token on, one is needed beside the passphrase
 		told = start(person)
-		if strings.Contains(told, "The grape entry") {
-			t.Error("an agent's import is told by itself")
+		if strings.Contains(vouched(told), "The grape entry") || strings.Contains(told, "The grape entry") == vouchedOnly {
+			t.Errorf("vouched only: %v, and an agent's import:\n%s", vouchedOnly, told)
 		}
 		if strings.Contains(told, "The fig entry") == vouchedOnly {
 			t.Errorf("vouched only: %v, and an agent's own entry: %s", vouchedOnly, told)

@@ -50,7 +50,7 @@ func knowing(t *testing.T) known {
 	}
 	return known{
 		base: base, all: search.NewSearcher([]kind.Memory{kind.Entries(base, rows)}, search.SearcherOptions{}),
-		context: contexts.NewBuilder(contexts.Sources{Knowledge: base}, contexts.Options{}),
+		context: contexts.NewBuilder(contexts.Sources{Knowledge: base, Index: rows}, contexts.Options{}),
 	}
 }
 

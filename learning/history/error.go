@@ -30,7 +30,7 @@ var (
 	addressIn   = lazyregexp.New(`https?://\S+`)
 	memoryIn    = lazyregexp.New(`0x[0-9a-f]+`)
 	hashIn      = lazyregexp.New(`\b[0-9a-f]{7,40}\b`)
-	pathIn      = lazyregexp.New(`(?:~|\.{1,2})?/[^\s:'",)]*|\b[\w.-]+/[\w./-]*|\b[A-Za-z]:\\[^\s:'",)]*`)
+	pathIn      = lazyregexp.New(`(?:~|\.{1,2})?/[^\s:'",)]*|\b[\w.-]+/[^\s:'",)]*|\b[A-Za-z]:\\[^\s:'",)]*`)
 	sourceIn    = lazyregexp.New(`(?:<p>|\b[\w-]+\.[a-z]\w{0,4})(?::\d+)+:?|(?:<p>|\b[\w-]+\.[a-z]\w{0,4})\(\d+(?:,\d+)?\):?`)
 	packageIn   = lazyregexp.New(`(?i)\b(?:package|module) ['"]?[\w@][\w@.-]*/[\w@./-]+`) // a name with slashes, and no path
 	uuidIn      = lazyregexp.New(`(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)

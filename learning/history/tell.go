@@ -69,10 +69,12 @@ func (inc *Incident) elsewhere(fix *Fix, line string) bool {
 // another tells whether a fix, for a program that was not run here, has nothing to do with the error: it neither installs nor names
 // anything of it.
 func (inc *Incident) another(fix *Fix, programs []string, line string) bool {
-	if inc.Program == "cd" {
-		return len(intersect(programs, observe([]Step{{Command: fix.Command}}).view(0).programs)) == 0
-	}
 	main := func(program string) string { first, _, _ := strings.Cut(program, " "); return first }
+	if inc.Program == "cd" {
+		return !slices.ContainsFunc(observe([]Step{{Command: fix.Command}}).view(0).programs, func(p string) bool {
+			return slices.ContainsFunc(programs, func(of string) bool { return main(of) == main(p) })
+		})
+	}
 	if installs.MatchString(fix.commands()) || slices.ContainsFunc(programs, func(p string) bool { return main(p) == main(inc.Program) && !anything(p) || p == inc.Program }) {
 		return false
 	}

@@ -149,7 +149,7 @@ func incidentsFolder(t *testing.T, ctx context.Context, n history.Service) {
 	if got := answer(t, ctx, n, "cd web && npm run lint", said); !strings.Contains(got, "worked: `npm test`, so without the cd: `npm run lint`") {
 		t.Errorf("answered %q", got)
 	}
-	if got := answer(t, ctx, n, "cd web && rm -rf node_modules", said); !strings.Contains(got, "worked: `npm test` (") {
+	if got := answer(t, ctx, n, "cd web && rm -rf node_modules", said); got != "" { // what worked runs another program, and tells nothing of this one
 		t.Errorf("answered %q", got)
 	}
 }

@@ -175,15 +175,15 @@ func groupRank(r *rated) int {
 
 func groupOf(r *rated) string { return groups[groupRank(r)] }
 
-// onLine tells whether all that an entry says stands on its line: a fact with a short value.
+// onLine tells whether all that an entry says stands on its line: a fact with a short value, which was not imported.
 func onLine(r *rated) bool {
-	return r.kind == router.KindFact && !r.partial && len(r.body) <= shortValue && !strings.Contains(r.body, "\n")
+	return r.kind == router.KindFact && groupRank(r) < 2 && !r.partial && len(r.body) <= shortValue && !strings.Contains(r.body, "\n")
 }
 
 // line is an entry in an index of so many, and below it what is told of its text.
 func (c *choice) line(r *rated, of int, text string) string {
 	title := oneLine(r.title)
-	if r.kind != router.KindFact && text == "" && vague(title) {
+	if r.kind != router.KindFact && text == "" && vague(title) && groupRank(r) < 2 {
 		title = strings.TrimPrefix(strings.TrimSuffix(title, ":")+": "+beginningOf(r.body), ": ")
 	}
 	if onLine(r) {
