@@ -326,10 +326,12 @@ func (c *choice) crowdOut(r *rated) {
 	}
 }
 
-// repeats tells whether an item says what a chosen one says, and leaves it out then.
+// repeats tells whether an item says what a chosen one says, and leaves it out then. How a session ended is told although it says
+// what was decided in it.
 func (c *choice) repeats(r *rated) bool {
 	for _, other := range c.chosen {
-		if r.id == other.id && (r.kind == other.kind || isLesson(r.kind) && other.kind == router.KindGuard) || sayTheSame(r.said(), other.said()) {
+		if r.id == other.id && (r.kind == other.kind || isLesson(r.kind) && other.kind == router.KindGuard) ||
+			r.kind != router.KindSession && sayTheSame(r.said(), other.said()) {
 			c.leave(&r.candidate, "duplicate of "+other.id)
 			return true
 		}

@@ -116,6 +116,17 @@ func TestStartSaysItOnce(t *testing.T) {
 	}
 }
 
+// TestStartTellsASessionBesideItsDecision: the end of a session is told, although it says little more than what was decided in it.
+func TestStartTellsASessionBesideItsDecision(t *testing.T) {
+	m := teamMemory()
+	const said = "Never change the layout of the archive."
+	m.episodes = append(m.episodes, episode.Episode{ID: "kept", Title: said, Content: "Split the importer into two. " + said, EventType: episode.EventDecision, AgentID: "alice", Project: "shop", CreatedAt: now})
+	m.sessions[1].Goal, m.sessions[1].Summary, m.sessions[1].Handover = "Split the importer into two. "+said, "Split the importer into two. "+said, nil
+	if c := m.build(t, aStart); !slices.Contains(ids(c), "s1") {
+		t.Errorf("the session is left out for %q:\n%s", reasonOf(c, "s1"), c.Text)
+	}
+}
+
 // TestStartAlone: without a project only what belongs to none is told.
 func TestStartAlone(t *testing.T) {
 	request := aStart
