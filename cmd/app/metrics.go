@@ -108,12 +108,9 @@ func (p *parts) collect(give emit) {
 func (p *parts) checks(ctx context.Context, now time.Time) []router.SystemCheck {
 	counts := p.presence.Count()
 	checks := []router.SystemCheck{
-		checkIndex("knowledge index", p.knowledge.IndexState().Stage, func() (shelf.IndexCheck, error) { return p.knowledge.Check(ctx) }),
-		checkIndex("episode index", p.episodes.IndexState().Stage, func() (shelf.IndexCheck, error) { return p.episodes.Check(ctx) }),
-		checkIndex("lesson index", p.lessons.IndexState().Stage, func() (shelf.IndexCheck, error) { return p.lessons.Check(ctx) }),
-	}
-	for _, index := range p.indexes {
-		checks = append(checks, checkRead(index))
+		checkIndex("knowledge index", p.knowledge.IndexState(), func() (shelf.IndexCheck, error) { return p.knowledge.Check(ctx) }),
+		checkIndex("episode index", p.episodes.IndexState(), func() (shelf.IndexCheck, error) { return p.episodes.Check(ctx) }),
+		checkIndex("lesson index", p.lessons.IndexState(), func() (shelf.IndexCheck, error) { return p.lessons.Check(ctx) }),
 	}
 	ledger := p.guards.LedgerState()
 	return append(checks, checkVectors(p.vectors.Status()), router.SystemCheck{Name: "guard ledger", OK: ledger.Well(), Detail: ledgerSaid(ledger)},
@@ -147,10 +144,13 @@ func checkVectors(s shelf.EmbeddingStatus) router.SystemCheck {
 	return router.SystemCheck{Name: "embeddings", OK: s.FailingSince == nil, Detail: detail}
 }
 
-func checkIndex(name string, stage keep.Stage, compare func() (shelf.IndexCheck, error)) router.SystemCheck {
+func checkIndex(name string, state keep.State, compare func() (shelf.IndexCheck, error)) router.SystemCheck {
 	return looked(name, func() (string, error) {
-		if stage != keep.Complete {
-			return "not compared with the database: it is " + stage.String(), nil
+		switch {
+		case state.Failed != "":
+			return "", fmt.Errorf("%s; it cannot be read from the database: %s", stateOf(state), state.Failed)
+		case state.Stage != keep.Complete:
+			return "not compared with the database: it is " + stateOf(state), nil
 		}
 		found, err := compare()
 		said := fmt.Sprintf("%d indexed, %d stored", found.Indexed, found.Stored)
@@ -186,14 +186,4 @@ func stateOf(s keep.State) string {
 		return s.Stage.String()
 	}
 	return fmt.Sprintf("%s, %d %% read", s.Stage, s.Percent)
-}
-
-// checkRead is doctor's look at how an index is read. One that is being rebuilt is no fault: searches say so, and it mends itself.
-func checkRead(index namedIndex) router.SystemCheck {
-	s := index.state()
-	c := router.SystemCheck{Name: index.name + " search", OK: s.Failed == "", Detail: stateOf(s)}
-	if s.Failed != "" {
-		c.Detail += "; it cannot be read from the database: " + s.Failed
-	}
-	return c
 }

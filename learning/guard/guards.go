@@ -95,9 +95,6 @@ func (g *Guards) Run(ctx context.Context) error {
 	return running.Wait()
 }
 
-// Len returns how many rules checks see.
-func (g *Guards) Len() int { return g.guard.Rules() }
-
 // clock returns the time as it is stored: in UTC and whole milliseconds.
 func (g *Guards) clock() time.Time { return g.now().UTC().Truncate(time.Millisecond) }
 

@@ -71,9 +71,6 @@ func (f *Folder) open() (*os.Root, error) {
 	return root, nil
 }
 
-// Synced is closed when the next Sync has ended.
-func (f *Folder) Synced() <-chan struct{} { return f.synced.Wait() }
-
 // Sync brings the folder and the procedures in step, once. Its context's
 // principal must be the router's own. A file or a procedure for which that
 // fails stops no other, and is tried again with the next Sync.

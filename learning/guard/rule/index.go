@@ -219,10 +219,3 @@ func (g *Guard) Remove(ids ...string) {
 	g.rules.mu.Unlock()
 	g.similar.Remove(ids...)
 }
-
-// Rules returns how many rules there are.
-func (g *Guard) Rules() int {
-	g.rules.mu.RLock()
-	defer g.rules.mu.RUnlock()
-	return len(g.rules.byID)
-}
