@@ -119,7 +119,7 @@ func ParseRecurring(text string, now time.Time, zone *time.Location) (task strin
 		if date, ok := dateOf(strings.TrimPrefix(said, "the "), local); ok {
 			local = date
 		} else {
-			day = strings.Trim(said, "the onsrdh")
+			day = strings.Trim(said, "the onsrd")
 		}
 		rest = rest[:on[0]] + " " + rest[on[1]:]
 	}
