@@ -165,7 +165,7 @@ func (e *houseEpisodes) Record(ctx context.Context, d episode.Draft) (episode.Ep
 	n := len(e.episodes) + 1
 	stored := episode.Episode{
 		ID: fmt.Sprintf("e%d", n), Number: int64(n), SessionID: d.SessionID, AgentID: d.AgentID, EventType: d.EventType,
-		Title: d.Title, Content: d.Content, Project: d.Project, Importance: importance, CreatedAt: noon,
+		Title: d.Title, Content: d.Content, Project: d.Project, Place: d.Place, Importance: importance, CreatedAt: noon,
 	}
 	e.episodes = append(e.episodes, stored)
 	return stored, nil
