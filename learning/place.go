@@ -13,20 +13,17 @@ type Place struct {
 	Branch string `json:"branch,omitempty" here:"branch" doc:"Branch that it was made on"`
 }
 
-// maxPlace bounds each name of a place, in bytes.
-const maxPlace = 400
-
 // Apart tells whether two places are in folders of which neither holds the other: what is said of the one is not said of the other.
 func (p Place) Apart(other Place) bool {
-	return !within(p.Folder, other.Folder) && !within(other.Folder, p.Folder)
+	return !Within(p.Folder, other.Folder) && !Within(other.Folder, p.Folder)
 }
 
-// within tells whether a folder is another one or lies below it.
-func within(folder, other string) bool {
+// Within tells whether a folder of the repository is another one or lies below it; every folder lies below the root, whose name is empty.
+func Within(folder, other string) bool {
 	return other == "" || strings.HasPrefix(folder+"/", other+"/")
 }
 
 // CheckPlace checks a place.
 func CheckPlace(p Place) error {
-	return cmp.Or(check.Text("folder", p.Folder, maxPlace), check.Text("branch", p.Branch, maxPlace))
+	return cmp.Or(check.Text("folder", p.Folder, check.MaxPlace), check.Text("branch", p.Branch, check.MaxPlace))
 }

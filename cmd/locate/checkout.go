@@ -87,20 +87,17 @@ func (c Checkout) usual(branch string) bool {
 	return branch == "main" || branch == "master" || origin == "ref: refs/remotes/origin/"+branch
 }
 
-// maxPlace bounds each name of a place, in bytes, as learning.CheckPlace does. A longer one, or one that is no text, is none.
-const maxPlace = 400
-
 // Within is where dir is in its repository: the folder below the root, with slashes, empty at the root, and the branch, empty on the
-// usual one. Outside of any both are empty.
+// usual one. Outside of any both are empty, and so is a name that is too long or no text.
 func Within(dir string) (folder, branch string) {
 	c, ok := CheckoutOf(dir)
 	if !ok {
 		return "", ""
 	}
-	if folder, _ = filepath.Rel(c.Root, dir); folder == "." || check.Text("folder", folder, maxPlace) != nil {
+	if folder, _ = filepath.Rel(c.Root, dir); folder == "." || check.Text("folder", folder, check.MaxPlace) != nil {
 		folder = ""
 	}
-	if branch = c.Branch(); c.usual(branch) || check.Text("branch", branch, maxPlace) != nil {
+	if branch = c.Branch(); c.usual(branch) || check.Text("branch", branch, check.MaxPlace) != nil {
 		branch = ""
 	}
 	return filepath.ToSlash(folder), branch

@@ -17,6 +17,7 @@ import (
 const (
 	MaxAgentID = 64  // DESIGN.md, decision 4
 	MaxName    = 128 // project, category, signal, status, role and the like, in bytes
+	MaxPlace   = 400 // a folder below a repository's root, and a branch, in bytes
 )
 
 // AgentID returns an Invalid error, naming field, unless id is 1–64 of

@@ -230,7 +230,7 @@ func vague(title string) bool { return nothing.MatchString(strings.Trim(title, "
 // holds on the others too.
 func (c *choice) elsewhere(p learning.Place) string {
 	var parts []string
-	if p.Folder != "" && !strings.HasPrefix(c.here.Folder+"/", p.Folder+"/") {
+	if !learning.Within(c.here.Folder, p.Folder) {
 		parts = append(parts, "in "+safe(p.Folder))
 	}
 	if p.Branch != "" && p.Branch != c.here.Branch && !slices.Contains(usualBranches, p.Branch) {

@@ -231,6 +231,14 @@ func TestIndexPlaces(t *testing.T) {
 	if strings.Count(elsewhere.Text, "[in packages/") != 2 {
 		t.Errorf("in a folder that begins alike:\n%s", elsewhere.Text)
 	}
+	asked := func(r *contexts.Request) {
+		r.Start, r.Task, r.Subfolder, r.Branch = false, "Run the tests with the slow LEMUR, as usual.", "packages/web", "main"
+	}
+	for _, c := range []contexts.Context{s.start(t, asked), s.start(t, func(r *contexts.Request) { asked(r); r.Prompt = true })} {
+		if !strings.Contains(c.Text, "[in packages/api] How to run the tests") || strings.Contains(c.Text, "[in packages/web]") {
+			t.Errorf("with what is asked:\n%s", c.Text)
+		}
+	}
 }
 
 // TestIndexOfHostileTitles: titles are cut, shown as they are, and pass for nothing else.

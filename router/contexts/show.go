@@ -110,11 +110,9 @@ func shown(memory kind.Memory, id string, row any) (c candidate) {
 	about := ""
 	switch e := row.(type) {
 	case knowledge.Knowledge:
-		c = candidate{handle: router.HandleOf(memory.Name, e.Number), title: e.Title, body: e.Content, author: e.Author, trust: string(e.Trust), project: e.Project, place: e.Place, date: e.UpdatedAt}
-		about = e.Category
+		c, about = knowledgeCandidate(&e), e.Category
 	case episode.Episode:
-		c = candidate{handle: router.HandleOf(memory.Name, e.Number), title: e.Title, body: e.Content, author: e.AgentID, trust: router.TrustAgent, project: e.Project, place: e.Place, date: e.CreatedAt}
-		about = e.EventType
+		c, about = episodeCandidate(&e), e.EventType
 	case lesson.Lesson:
 		c, about = lessonCandidate(&e), e.Domain
 	case fact.Fact:

@@ -206,14 +206,21 @@ func (s Sources) lessons(ctx context.Context, r Request) (f gathered, err error)
 		if r.Prompt && ofIncident(l) {
 			continue
 		}
-		f.candidates = append(f.candidates, candidate{
-			kind: lessonKind(l.Level), id: l.ID, handle: router.HandleOf(router.KindLesson, l.Number), title: l.Title, author: l.SourceAgent, trust: string(l.Trust), project: l.Project,
-			date: l.LastOccurred, confidence: l.Confidence, least: meant(hit.Why), vouched: l.Vouched(),
-			body: lines("", l.Context, "Done: ", l.Action, "Outcome: ", l.Outcome, "Cause: ", l.RootCause, "Solution: ", l.Solution,
-				"Instead: ", strings.Join(l.Alternatives, "; "), "", l.Body),
-		})
+		c := lessonCandidate(l)
+		c.least = meant(hit.Why)
+		f.candidates = append(f.candidates, c)
 	}
 	return f, err
+}
+
+func lessonCandidate(l *lesson.Lesson) candidate {
+	return candidate{
+		kind: lessonKind(l.Level), id: l.ID, handle: router.HandleOf(router.KindLesson, l.Number), title: l.Title, author: l.SourceAgent, trust: string(l.Trust), project: l.Project,
+		date: l.LastOccurred, confidence: l.Confidence, uses: l.Occurrences, vouched: l.Vouched(),
+		body: lines("", l.Context, "Done: ", l.Action, "Outcome: ", l.Outcome, "Cause: ", l.RootCause, "Solution: ", l.Solution,
+			"Instead: ", strings.Join(l.Alternatives, "; "), "", l.Body),
+		grave: 1 - float64(slices.Index(learning.Severities(), l.Severity))/float64(len(learning.Severities())),
+	}
 }
 
 func lessonKind(level lesson.Level) string {
@@ -238,12 +245,18 @@ func (s Sources) knowledge(project string) func(context.Context, Request) (gathe
 		results, err := s.Knowledge.Find(ctx, knowledge.Query{Query: r.Task, Project: project, Limit: r.nominated(), Explain: true})
 		f.corrected = results.Corrected
 		for _, hit := range results.Results {
-			f.candidates = append(f.candidates, candidate{
-				kind: router.KindKnowledge, id: hit.ID, handle: router.HandleOf(router.KindKnowledge, hit.Number), title: hit.Title, body: hit.Content, author: hit.Author, trust: string(hit.Trust), project: hit.Project,
-				date: hit.UpdatedAt, confidence: knowledgeConfidence, least: meant(hit.Why), superseded: hit.SupersededBy,
-			})
+			c := knowledgeCandidate(&hit.Knowledge)
+			c.least = meant(hit.Why)
+			f.candidates = append(f.candidates, c)
 		}
 		return f, err
+	}
+}
+
+func knowledgeCandidate(e *knowledge.Knowledge) candidate {
+	return candidate{
+		kind: router.KindKnowledge, id: e.ID, handle: router.HandleOf(router.KindKnowledge, e.Number), title: e.Title, body: e.Content, author: e.Author, trust: string(e.Trust), project: e.Project,
+		place: e.Place, date: e.UpdatedAt, confidence: knowledgeConfidence, uses: e.UseCount, superseded: e.SupersededBy,
 	}
 }
 
@@ -286,12 +299,18 @@ func (s Sources) episodes(project string) func(context.Context, Request) (gather
 			if r.Prompt && (hit.EventType == episode.EventError || hit.Event == history.SummaryEvent) {
 				continue // that something failed once is no answer, and how a session went is told at the next one's start
 			}
-			f.candidates = append(f.candidates, candidate{
-				kind: router.KindEpisode, id: hit.ID, handle: router.HandleOf(router.KindEpisode, hit.Number), title: hit.Title, body: hit.Content, author: hit.AgentID, trust: router.TrustAgent, project: hit.Project,
-				date: hit.CreatedAt, confidence: hit.Importance, least: meant(hit.Why),
-			})
+			c := episodeCandidate(&hit.Episode)
+			c.least = meant(hit.Why)
+			f.candidates = append(f.candidates, c)
 		}
 		return f, err
+	}
+}
+
+func episodeCandidate(e *episode.Episode) candidate {
+	return candidate{
+		kind: router.KindEpisode, id: e.ID, handle: router.HandleOf(router.KindEpisode, e.Number), title: e.Title, body: e.Content, author: e.AgentID, trust: router.TrustAgent, project: e.Project,
+		place: e.Place, date: e.CreatedAt, confidence: e.Importance,
 	}
 }
 

@@ -133,24 +133,13 @@ func (s Sources) brief(ctx context.Context, r Request) (f gathered, err error) {
 	return f, err
 }
 
-func lessonCandidate(l *lesson.Lesson) candidate {
-	return candidate{
-		kind: lessonKind(l.Level), id: l.ID, handle: router.HandleOf(router.KindLesson, l.Number), title: l.Title, author: l.SourceAgent, trust: string(l.Trust), project: l.Project,
-		date: l.LastOccurred, confidence: l.Confidence, uses: l.Occurrences, vouched: l.Vouched(),
-		body: lines("", l.Context, "Done: ", l.Action, "Outcome: ", l.Outcome, "Cause: ", l.RootCause, "Solution: ", l.Solution,
-			"Instead: ", strings.Join(l.Alternatives, "; "), "", l.Body),
-		grave: 1 - float64(slices.Index(learning.Severities(), l.Severity))/float64(len(learning.Severities())),
-	}
-}
-
 // inForce are the decisions and constraints that hold in the project, and everywhere.
 func (s Sources) inForce(ctx context.Context, r Request) (f gathered, err error) {
 	found, err := s.Knowledge.InForce(ctx, r.Project)
 	for _, e := range found {
-		f.candidates = append(f.candidates, candidate{
-			section: sectionDecided, kind: router.KindKnowledge, id: e.ID, handle: router.HandleOf(router.KindKnowledge, e.Number), title: e.Title, body: e.Content, author: e.Author,
-			trust: string(e.Trust), project: e.Project, place: e.Place, date: e.UpdatedAt, confidence: 1, uses: e.UseCount,
-		})
+		c := knowledgeCandidate(&e)
+		c.section, c.confidence = sectionDecided, 1
+		f.candidates = append(f.candidates, c)
 	}
 	return f, err
 }
@@ -158,10 +147,9 @@ func (s Sources) inForce(ctx context.Context, r Request) (f gathered, err error)
 func (s Sources) decisions(ctx context.Context, r Request) (f gathered, err error) {
 	found, err := s.Episodes.Recent(ctx, episode.Filter{Persona: r.Persona, Project: r.Project, EventType: episode.EventDecision, Limit: mostDecisions})
 	for _, e := range found {
-		f.candidates = append(f.candidates, candidate{
-			section: sectionDecided, kind: router.KindEpisode, id: e.ID, handle: router.HandleOf(router.KindEpisode, e.Number), title: e.Title, body: e.Content, author: e.AgentID,
-			trust: router.TrustAgent, project: e.Project, place: e.Place, date: e.CreatedAt, confidence: e.Importance,
-		})
+		c := episodeCandidate(&e)
+		c.section = sectionDecided
+		f.candidates = append(f.candidates, c)
 	}
 	return f, err
 }
