@@ -93,6 +93,7 @@ func TestOwnersTokenGoesToTheOwnersRouterAlone(t *testing.T) {
 				server := &http.Server{Handler: answers(socket)}
 				go func() { _ = server.Serve(listener) }() // until it is closed
 				defer server.Close()
+				defer listener.Close() // the server has not got it yet, perhaps
 			}
 			if test.closed {
 				if err := os.Chmod(data, 0o711); err != nil {
