@@ -84,7 +84,7 @@ func ParseRecurring(text string, now time.Time, zone *time.Location) (task strin
 		}
 		return strings.ToLower(text[m[2*i]:m[2*i+1]])
 	}
-	if once := m == nil || (part(4) != "" || part(6) != "") && !strings.Contains(part(5), "days"); once && (m == nil || part(4)+part(6) != "") {
+	if m == nil || part(4)+part(6) != "" && !strings.Contains(part(5), "days") { // once
 		if comes.MatchString(text) {
 			return "", time.Time{}, "", whenRefused("comes again in a way that is not understood: say every day, monday, weekday, month, or every 15 minutes, or give cron:0 9 * * MON")
 		}

@@ -23,6 +23,9 @@ const (
 	crockfordDigits = "0123456789abcdefghjkmnpqrstvwxyz"
 )
 
+// lookalikes are the letters that Crockford reads as digits.
+var lookalikes = strings.NewReplacer("o", "0", "i", "1", "l", "1")
+
 // HandleOf is the handle of a row; empty if its kind has none, or the row no number.
 func HandleOf(kind string, number int64) string {
 	letter := handleLetters[kind]
@@ -41,12 +44,12 @@ func ParseHandle(text string) (kind string, number int64, ok bool) {
 		return "", 0, false
 	}
 	digits := strings.Map(func(r rune) rune {
-		at := strings.IndexRune(crockfordDigits, []rune(strings.NewReplacer("o", "0", "i", "1", "l", "1").Replace(string(r)))[0])
+		at := strings.IndexRune(crockfordDigits, r)
 		if at < 0 {
 			return '!'
 		}
 		return rune(plainDigits[at])
-	}, text[1:])
+	}, lookalikes.Replace(text[1:]))
 	number, err := strconv.ParseInt(digits, 32, 64)
 	return handleKinds[text[0]], number, err == nil && number > 0
 }

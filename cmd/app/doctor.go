@@ -188,7 +188,7 @@ func (a *App) checkFolder() router.SystemCheck {
 		if runtime.GOOS == "windows" {
 			return "rights are the folder's own on Windows", nil
 		}
-		for _, name := range []string{"", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, locate.SocketName, offline.CopyName, offline.KeyName, offline.SeenName, indexesFolder, proceduresFolder, highWaterName, lossesName} {
+		for _, name := range []string{"", "learning.db", "operational.db", locate.OwnerTokenName, locate.LockName, locate.SocketName, offline.CopyName, offline.KeyName, offline.SeenName, proceduresFolder, highWaterName, lossesName} {
 			path := filepath.Join(a.config.Data, name)
 			if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 				return "", fmt.Errorf("%s may be read by others (%v): chmod go= it", path, info.Mode().Perm())

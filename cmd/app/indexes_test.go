@@ -80,7 +80,7 @@ func storeEntries(t *testing.T, p *process, from, to int) {
 }
 
 // TestIndexesAreReadAtTheStart kills a router between its writes: each start answers at once and correctly, says what it
-// lacks, and mends it. What an earlier version kept of its indexes goes.
+// lacks, and mends it. The folder in which earlier versions kept indexes is removed.
 func TestIndexesAreReadAtTheStart(t *testing.T) {
 	program := program(t, buildProgram)
 	data := t.TempDir()

@@ -203,6 +203,6 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
-// What the ranking gives today (docs/benchmarks.md): a change that loses some is seen.
+// leastNeeded and leastSilent are the figures of docs/benchmarks.md: a change to the ranking that lowers one fails.
 // Seven answers more were there while a subject alone was a reason: they came with as many items that belonged to nothing.
 const leastNeeded, leastSilent = 30, 17

@@ -151,9 +151,9 @@ other name is allowed.`,
 func (s *shell) undoCommand() *cobra.Command {
 	return s.does(command{
 		use: "undo [HANDLE]", short: "Take back what a person decided at an agent's prompt", do: decision.Service.Undo,
-		long: `Takes back a decision or a constraint that is in force in this project: the one with the
-handle that agents are told beside it, or the latest. What it stood in the place of is
-in force again.`,
+		long: `Takes back a decision or a constraint of this project that is in force: the one whose
+handle you give, or else the latest. If it had replaced another one, that one is in
+force again.`,
 		show: func(w io.Writer, undone decision.Resolution) {
 			fmt.Fprintf(w, "no longer in force: %s\n", clean(undone.Text))
 			for _, text := range undone.Instead {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// ReplaceFile puts a text in the place of a file at once: whoever reads it sees the old text or the new one, also after a power cut.
+// Replace puts a text in the place of a file at once: whoever reads it sees the old text or the new one, also after a power cut.
 func Replace(path string, text []byte, mode fs.FileMode) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.new")
 	if err != nil {

@@ -86,7 +86,7 @@ func (s *Sharing) read(ctx context.Context, id, project string) (e Entry, err er
 	of := ""
 	if k, err := s.memory.Knowledge.Entry(ctx, id); err == nil {
 		e, of = Entry{ID: k.ID, Kind: KindKnowledge, Title: k.Title, Created: k.CreatedAt, Author: k.Author, Text: k.Content}, k.Project
-		e.Title = cmp.Or(e.Title, firstLine(k.Content))
+		e.Title = cmp.Or(e.Title, check.Head(learning.FirstLine(strings.TrimSpace(k.Content)), 200))
 	} else if errs.CodeOf(err) != errs.NotFound {
 		return e, err
 	} else if l, err := s.memory.Lessons.Lesson(ctx, id); err == nil {
@@ -139,11 +139,6 @@ func joined(text, name, part string) string {
 		part = name + ": " + part
 	}
 	return strings.TrimSpace(text + "\n\n" + part)
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line[:min(len(line), 200)]
 }
 
 func (s *Sharing) known(ctx context.Context, project string) (map[string]Known, error) {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -139,7 +138,7 @@ func branchMissing(root *os.Root, name string) bool {
 	}
 	remotes, err := fs.Glob(root.FS(), ".git/refs/remotes/*/"+name)
 	return err == nil && len(remotes) == 0 && missing(root, ".git/refs/heads/"+name) && missing(root, ".git/refs/tags/"+name) &&
-		!regexp.MustCompile(`(?m)/`+regexp.QuoteMeta(name)+`$`).MatchString(manifest(root, ".git/packed-refs"))
+		!strings.Contains(manifest(root, ".git/packed-refs")+"\n", "/"+name+"\n")
 }
 
 func folderThere(root *os.Root, p string) bool {

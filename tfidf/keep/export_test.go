@@ -1,16 +1,18 @@
 package keep
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Await waits until the index is whole, or returns ctx's error.
 func (k *Keeper) Await(ctx context.Context) error {
-	k.mu.Lock()
-	complete := k.complete
-	k.mu.Unlock()
-	select {
-	case <-complete:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	for !k.Complete() {
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+	return nil
 }

@@ -31,7 +31,6 @@ type Keeper struct {
 	mu       sync.Mutex      // guards what follows, and the order of changes of the index
 	changed  map[string]bool // ids that were put or deleted since reading began; nil when the index is complete
 	replaced chan struct{}   // closed when another Index takes the place of this one
-	complete chan struct{}   // closed when the index is complete
 	failed   string          // why reading stopped; it is tried again
 
 	read, total atomic.Int64 // documents, for the progress
@@ -59,7 +58,7 @@ func New(source Source, opts Options) *Keeper {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	k := &Keeper{source: source, opts: opts, replaced: make(chan struct{}), complete: make(chan struct{})}
+	k := &Keeper{source: source, opts: opts, replaced: make(chan struct{})}
 	k.index.Store(tfidf.New(opts.Index))
 	return k
 }

@@ -38,9 +38,6 @@ func (k *Keeper) begin(ctx context.Context) error {
 	}
 	k.read.Store(0)
 	k.highest.Store(0)
-	if k.Complete() {
-		k.complete = make(chan struct{})
-	}
 	k.stage.Store(int32(Rebuilding))
 	k.mu.Unlock()
 
@@ -60,9 +57,6 @@ func (k *Keeper) begin(ctx context.Context) error {
 // end says that the index is whole; the caller holds k.mu.
 func (k *Keeper) end() {
 	k.changed, k.failed = nil, ""
-	if !k.Complete() {
-		close(k.complete)
-	}
 	k.stage.Store(int32(Complete))
 }
 

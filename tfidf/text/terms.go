@@ -5,10 +5,6 @@ import (
 	"strings"
 )
 
-// Version must be raised with every change to how a text becomes words and stems: then indexes that
-// were saved with another are built anew. TestVersion holds it.
-const Version = 2
-
 // Bounds. What is over them is cut, never refused.
 const (
 	// MaxDocumentBytes is how much of a title and of a body is indexed. An entry of

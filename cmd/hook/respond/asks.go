@@ -172,9 +172,6 @@ const (
 	maxTranscript = 8 << 20
 	// maxLate bounds the changes that one call hands over.
 	maxLate = 1000
-
-	// mailAgent is whom the router's own messages are from.
-	mailAgent = "skillrouter"
 )
 
 func (c Call) check(ctx context.Context, a action) (answer checked, err error) {

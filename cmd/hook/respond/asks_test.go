@@ -12,7 +12,6 @@ import (
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
-	"skillrouter/router"
 	"skillrouter/router/contexts"
 )
 
@@ -55,7 +54,7 @@ func TestAsksUseTheDomainsValues(t *testing.T) {
 	for ours, theirs := range map[string]string{
 		decisionWarn: string(rule.DecisionWarn), decisionBlock: string(rule.DecisionBlock),
 		outcomeHeeded: string(lesson.OutcomeHeeded), outcomeOverridden: string(lesson.OutcomeOverridden),
-		resultFailure: string(learning.ResultFailure), mailAgent: router.MailAgent,
+		resultFailure: string(learning.ResultFailure),
 	} {
 		if ours != theirs {
 			t.Errorf("%q is %q", ours, theirs)

@@ -158,7 +158,7 @@ func (h *Hook) turn(ctx context.Context) (hook.Answer, error) {
 
 // addressed tells whether somebody wrote to this agent, of what was heard.
 func (a *attendance) addressed() bool {
-	return a.heard && slices.ContainsFunc(a.messages, func(m comms.InboxMessage) bool { return m.To != "" && m.From != mailAgent })
+	return a.heard && slices.ContainsFunc(a.messages, func(m comms.InboxMessage) bool { return m.To != "" && m.From != operational.RouterName })
 }
 
 // look finds the messages that nobody has read to the agent yet.
