@@ -133,12 +133,13 @@ func missing(root *os.Root, p string) bool {
 
 // branchMissing reports whether the repository at the folder surely has no branch or tag of a name, of its own or of a remote.
 func branchMissing(root *os.Root, name string) bool {
-	if !folderThere(root, ".git/refs/heads") || folderThere(root, ".git/reftable") {
+	packed := manifest(root, ".git/packed-refs")
+	if !folderThere(root, ".git/refs/heads") || folderThere(root, ".git/reftable") || packed == "" && !missing(root, ".git/packed-refs") {
 		return false // nobody knows
 	}
 	remotes, err := fs.Glob(root.FS(), ".git/refs/remotes/*/"+name)
 	return err == nil && len(remotes) == 0 && missing(root, ".git/refs/heads/"+name) && missing(root, ".git/refs/tags/"+name) &&
-		!strings.Contains(manifest(root, ".git/packed-refs")+"\n", "/"+name+"\n")
+		!strings.Contains(packed+"\n", "/"+name+"\n")
 }
 
 func folderThere(root *os.Root, p string) bool {

@@ -204,6 +204,10 @@ func TestBranch(t *testing.T) {
 	if gone := look(t, t.TempDir(), []worktree.Text{{Text: "git switch v2-client", Command: true}})[0]; len(gone) > 0 {
 		t.Errorf("without a repository: %q", gone)
 	}
+	write(t, filepath.Join(tree, ".git", "packed-refs"), strings.Repeat("0123 refs/tags/nightly\n", 1<<13)+"4567 refs/heads/v2-client\n")
+	if gone := look(t, tree, []worktree.Text{{Text: "git switch v2-client", Command: true}})[0]; len(gone) > 0 {
+		t.Errorf("more branches than are read: %q", gone)
+	}
 }
 
 // TestInstructions: of a folder's instructions only small files of the folder are read, and a look that nobody waits for says so.

@@ -202,11 +202,10 @@ func (s Sources) lessons(ctx context.Context, r Request) (f gathered, err error)
 	results, err := s.Lessons.Relevant(learning.NotAsked(ctx), lesson.Query{Context: r.Task, Agent: r.AgentID, Project: r.Project, Limit: r.nominated(), Explain: true})
 	f.corrected = results.Corrected
 	for _, hit := range results.Results {
-		l := &hit.Lesson
-		if r.Prompt && ofIncident(l) {
+		if r.Prompt && ofIncident(&hit.Lesson) {
 			continue
 		}
-		c := lessonCandidate(l)
+		c := lessonCandidate(&hit.Lesson)
 		c.least = meant(hit.Why)
 		f.candidates = append(f.candidates, c)
 	}
