@@ -17,6 +17,7 @@ import (
 	"skillrouter/cmd/app"
 	"skillrouter/cmd/config"
 	"skillrouter/internal/errs"
+	"skillrouter/router/feed"
 	"skillrouter/router/httpapi"
 )
 
@@ -113,7 +114,27 @@ A running router shows these calls at ` + "`/docs`" + `, and as OpenAPI 3.1 at `
 	page.WriteString("\n## Streams and documents\n\n| call | what it does |\n|---|---|\n")
 	slices.Sort(plain)
 	page.WriteString(strings.Join(plain, ""))
+	page.WriteString(`
+## Types of events
+
+The [feed](integrations.md#events) has these types. A member of the data with ? may be missing.
+
+| type | in its log | log | data | when |
+|---|---|---|---|---|
+`)
+	for _, event := range feed.Types() {
+		fmt.Fprintf(&page, "| `%s` | %s | %s | %s | %s |\n", event.Type, code(event.Kinds...), event.Source, code(event.Data), event.When)
+	}
 	compare(t, "../../docs/http-api.md", page.String())
+}
+
+// code are words as a table shows them; nothing where there is none.
+func code(words ...string) string {
+	words = slices.DeleteFunc(words, func(word string) bool { return word == "" })
+	if len(words) == 0 {
+		return ""
+	}
+	return "`" + strings.Join(words, "`, `") + "`"
 }
 
 func codes() string {

@@ -19,7 +19,7 @@ func (s *shell) eventsCommand() *cobra.Command {
 		use: "events [--follow] [--type TYPE] [--agent ID] [--project NAME] [--after SEQ]", short: "Show what happened, or follow it as it happens",
 		long: `Shows the events of the feed after a seq, the oldest first. With --follow it
 begins with what happens from now on, unless --after says otherwise. It goes on
-across restarts of the router until it is interrupted. The page docs/events.md
+across restarts of the router until it is interrupted. The page docs/http-api.md
 lists the types.`,
 		flags: append(s.flags(&query, "type", "agent", "project", "after", "limit"),
 			option("follow,f", &follow, "go on with what happens"),

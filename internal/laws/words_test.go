@@ -199,7 +199,7 @@ func lower(t *testing.T, allowed map[string]int, reasons map[string]string, foun
 }
 
 // generated are pages that a test makes of what is checked where it stands.
-var generated = []string{"docs/cli.md", "docs/events.md", "docs/http-api.md", "docs/mcp.md"}
+var generated = []string{"docs/cli.md", "docs/http-api.md", "docs/mcp.md"}
 
 // docTexts are the texts of all pages, without their code.
 func docTexts(t *testing.T) (texts []said) {

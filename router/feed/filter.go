@@ -40,7 +40,7 @@ func newFilter(caller principal.Principal, query Query) (filter, error) {
 	}
 	for _, name := range query.Types {
 		if !knownType(name) {
-			return f, errs.InvalidField("type", `names no type of event, nor a group such as "task.*"; docs/events.md lists them`)
+			return f, errs.InvalidField("type", `names no type of event, nor a group such as "task.*"; docs/http-api.md lists them`)
 		}
 		if group, ok := strings.CutSuffix(name, "*"); ok {
 			f.groups = append(f.groups, group)

@@ -1,13 +1,10 @@
 package feed_test
 
 import (
-	"flag"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,8 +14,6 @@ import (
 
 	"skillrouter/router/feed"
 )
-
-var updatePage = flag.Bool("update", false, "write the generated page instead of comparing it")
 
 // eventType is how the types of events are spelt.
 var eventType = regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
@@ -101,41 +96,5 @@ func TestTypesAreAll(t *testing.T) {
 	}
 	if len(found) < 40 {
 		t.Errorf("only %d types were found: the search is broken", len(found))
-	}
-}
-
-// TestEventsPage holds docs/events.md to the types that there are.
-func TestEventsPage(t *testing.T) {
-	const path = "../../docs/events.md"
-	var page strings.Builder
-	page.WriteString(`# Types of events
-
-The [feed](integrations.md#events) has these types. A member of the data with ? may be missing. This page is generated: ` + "`go test ./router/feed -run EventsPage -update`" + ` writes it.
-
-| type | in its log | log | data | when |
-|---|---|---|---|---|
-`)
-	for _, kind := range feed.Types() {
-		names := ""
-		if len(kind.Kinds) > 0 {
-			names = "`" + strings.Join(kind.Kinds, "`, `") + "`"
-		}
-		data := ""
-		if kind.Data != "" {
-			data = "`" + kind.Data + "`"
-		}
-		fmt.Fprintf(&page, "| `%s` | %s | %s | %s | %s |\n", kind.Type, names, kind.Source, data, kind.When)
-	}
-	if *updatePage {
-		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(text) != page.String() {
-		t.Errorf("%s is out of date: go test ./router/feed -run EventsPage -update", path)
 	}
 }
