@@ -16,6 +16,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	mdtext "github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"skillrouter/internal/lazyregexp"
 )
 
 // Document is a text that was read. Each of its lines that is not blank is in a section or among those that were left out.
@@ -241,6 +243,9 @@ func (r *reader) read(begin int) {
 	finish(len(r.starts))
 }
 
+// pictures are pictures, each with the link that it is the text of.
+var pictures = lazyregexp.New(`\[!\[[^\]]*\][(\[][^)\]]*[)\]]\][(\[][^)\]]*[)\]]|!\[[^\]]*\][(\[][^)\]]*[)\]]`)
+
 // fill makes a section's blocks of its nodes. What no node claims, such as the definition of a link, is part of the block before it.
 func (r *reader) fill(s *Section, nodes []ast.Node) {
 	s.Blocks = r.blocksOf(nodes, s.Below, s.Last)
@@ -248,19 +253,19 @@ func (r *reader) fill(s *Section, nodes []ast.Node) {
 		s.Blocks = []Block{r.block(Paragraph, s.Below, s.Last)}
 	}
 	s.Blocks = slices.DeleteFunc(s.Blocks, func(b Block) bool {
-		why := ""
-		if b.Kind == HTML {
-			switch {
-			case strings.HasPrefix(strings.TrimSpace(b.Text), "<!--"):
-				why = "is a comment"
-			case Plain(b.Text) == "":
-				why = "holds HTML alone"
-			}
-			if why != "" {
-				r.leave(b.Line, b.Last, why)
-			}
+		var why string
+		switch {
+		case b.Kind == HTML && strings.HasPrefix(strings.TrimSpace(b.Text), "<!--"):
+			why = "is a comment"
+		case b.Kind == HTML && Plain(b.Text) == "":
+			why = "holds HTML alone"
+		case b.Kind == Paragraph && Plain(b.Text) != "" && Plain(pictures.ReplaceAllString(b.Text, "")) == "":
+			why = "holds pictures alone"
+		default:
+			return false
 		}
-		return why != ""
+		r.leave(b.Line, b.Last, why)
+		return true
 	})
 }
 
@@ -298,7 +303,7 @@ func (r *reader) blockOf(n ast.Node, from, to int) Block {
 	case *ast.HTMLBlock:
 		return r.block(HTML, from, to)
 	case *ast.Blockquote:
-		return r.block(Quote, from, to)
+		return quoted(r.block(Quote, from, to))
 	case *ast.List:
 		b := r.block(List, from, to)
 		for item := n.FirstChild(); item != nil; item = item.NextSibling() {
@@ -328,6 +333,21 @@ func (r *reader) blockOf(n ast.Node, from, to int) Block {
 		return b
 	}
 	return r.block(Paragraph, from, to)
+}
+
+// alert is the label that makes a quotation an alert, such as [!WARNING].
+var alert = lazyregexp.New(`^\[![A-Za-z]+\]\s*`)
+
+// quoted is a quotation whose own text has no marks of quotations, and no label.
+func quoted(b Block) Block {
+	var lines []string
+	for line := range strings.Lines(b.Text) {
+		if line = strings.TrimSpace(strings.TrimLeft(line, "> \t")); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	b.Own = strings.TrimSpace(alert.ReplaceAllString(strings.Join(lines, "\n"), ""))
+	return b
 }
 
 // itemOf is an item of a list: its text without its mark and indentation.

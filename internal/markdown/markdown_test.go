@@ -52,6 +52,8 @@ func TestPassages(t *testing.T) {
 		{"the definition of a link", "a [b]\n\n[b]: https://e.org\n", []string{"1-3 |a [b]|a [b]\n[b]: https://e.org"}},
 		{"front matter", "---\na: b\n---\nc\n", []string{"4-4 |c|c"}},
 		{"CRLF", "\ufeff# A\r\nb\r\nc\r\n", []string{"2-3 A|b c|b\nc"}},
+		{"a quotation", "> [!WARNING]\n> Keep *this*.\n>\n> And that.\n", []string{"1-4 |Keep this. And that.|> [!WARNING]\n> Keep *this*.\n>\n> And that."}},
+		{"pictures", "![a](b)\n[![c](d)](e) [![f][g]][h]\n\n![i](j) says\n", []string{"4-4 |i says|![i](j) says"}},
 		{"nothing", "", nil},
 	} {
 		if got := passages(test.text); !slices.Equal(got, test.want) {

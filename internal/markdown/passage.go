@@ -43,7 +43,7 @@ func (s Section) Passages() (all []Passage) {
 		case b.Kind == Code:
 			all = append(all, Passage{b.Line, b.Last, b.Text, firstLine(b)})
 		default:
-			all = append(all, Passage{b.Line, b.Last, b.Text, Plain(strings.TrimLeft(cmp.Or(b.Own, b.Text), "> "))})
+			all = append(all, Passage{b.Line, b.Last, b.Text, Plain(cmp.Or(b.Own, b.Text))})
 		}
 		announced, listed = b.Kind == Paragraph && announces(b.Text), false
 	}
@@ -98,6 +98,17 @@ func firstLine(b Block) string {
 		}
 	}
 	return ""
+}
+
+// Statements are the paragraphs and quotations of a section, and the items of its lists.
+func (s Section) Statements() (all []Block) {
+	for _, b := range s.Blocks {
+		if b.Kind == Paragraph || b.Kind == Quote {
+			b.Own = cmp.Or(b.Own, b.Text)
+			all = append(all, b)
+		}
+	}
+	return append(all, s.Items()...)
 }
 
 // Items are the items of a section's lists, however deep.

@@ -160,7 +160,7 @@ func (r *notesReader) lessons(s markdown.Section, labels []markdown.Section, ove
 		n.blocks(below.Blocks)
 	}
 	n.flush()
-	for _, item := range s.Items() { // beside the lesson that they are part of
+	for _, item := range s.Statements() { // beside the lesson that they are part of
 		if commands := act.Forbidden(item.Own); len(commands) > 0 {
 			n := r.begin(opening(item.Own), within, item.Line)
 			n.said, n.last = item.Own, item.Last

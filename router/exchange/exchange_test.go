@@ -144,6 +144,15 @@ func TestFormats(t *testing.T) {
 			},
 		},
 		{
+			name: "what is forbidden in sentences", format: "claude-md", text: "Never run `terraform destroy`.\n\n> [!CAUTION]\n> Do not `kubectl delete ns` by hand.\n",
+			want: []string{
+				"standard input:1 best_practice|Never run terraform destroy.|Never run `terraform destroy`.|instructions",
+				"standard input:3 best_practice|Do not kubectl delete ns by hand.|> [!CAUTION]\\n> Do not `kubectl delete ns` by hand.|instructions",
+				"standard input:1 anti_pattern|Never run terraform destroy.|terraform destroy|true",
+				"standard input:3 anti_pattern|Do not kubectl delete ns by hand.|kubectl delete ns|true",
+			},
+		},
+		{
 			name: "a heading that forbids", format: "markdown", text: "## Never `git push --force`\nIt drops work.\n",
 			want: []string{
 				"standard input:1 pattern|Never git push --force|It drops work.|", "standard input:1 anti_pattern|Never git push --force|git push --force|true",

@@ -149,11 +149,11 @@ func withoutReferences(name string, p markdown.Passage, yield func(Item) bool) s
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
-// prohibitions proposes a rule for each heading and each item of a list that forbids a command.
+// prohibitions proposes a rule for each heading and each statement that forbids a command.
 func prohibitions(name string, doc markdown.Document, o Options, yield func(Item) bool) bool {
 	for _, s := range doc.Sections {
 		heading := markdown.Block{Line: s.Line, Own: s.Heading, Text: strings.TrimSpace(s.Heading + "\n\n" + s.Text())}
-		for i, b := range append([]markdown.Block{heading}, s.Items()...) {
+		for i, b := range append([]markdown.Block{heading}, s.Statements()...) {
 			above := s.Within()
 			if i == 0 {
 				above = s.Path
