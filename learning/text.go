@@ -2,9 +2,13 @@ package learning
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"skillrouter/internal/errs"
+	"skillrouter/internal/redact"
 	"skillrouter/internal/strictjson"
 )
 
@@ -18,8 +22,30 @@ func FirstLine(s string) string {
 // languages can take apart without running out of stack.
 const maxFactDepth = 200
 
-// CheckJSON refuses valid JSON that is nested too deep, or holds a NUL.
-func CheckJSON(field string, text []byte) error {
+// CleanJSON checks a value of JSON, takes its white space out, and cuts secrets out of its strings. Numbers, the order of members and
+// everything else stay as they were written. An empty value stays empty. most bounds it, in bytes without its white space.
+func CleanJSON(redaction *redact.Redaction, field string, raw json.RawMessage, most int) (json.RawMessage, error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil, nil
+	}
+	if !utf8.Valid(raw) {
+		return nil, errs.InvalidField(field, "is not valid UTF-8")
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, raw) != nil {
+		return nil, errs.InvalidField(field, "is not valid JSON")
+	}
+	if compact.Len() > most {
+		return nil, &errs.Error{Code: errs.TooLarge, Field: field, Message: fmt.Sprintf("is %d bytes of JSON, at most %d are stored", compact.Len(), most)}
+	}
+	if err := checkJSON(field, compact.Bytes()); err != nil {
+		return nil, err
+	}
+	return redaction.JSON(compact.Bytes()), nil
+}
+
+// checkJSON refuses valid JSON that is nested too deep, or holds a NUL.
+func checkJSON(field string, text []byte) error {
 	if strictjson.Depth(text) > maxFactDepth {
 		return errs.InvalidField(field, "is nested deeper than %d", maxFactDepth)
 	}

@@ -44,6 +44,7 @@ var agreed = map[string]string{
 	`["gaps"]`:                        kindLists,
 	`["token"]`:                       kindLists,
 	"build_context":                   narrow,
+	"GET /api/facts/stats":            "no facts are kept in memory beside the database any more",
 	`update_knowledge {"nonsense":1}`: "the refusal lists its parameters, and it has two more",
 	`["context","write the docs","--budget","200"]`:     narrow,
 	`["messages","--agent","builder","--json","--ack"]`: goingRound,

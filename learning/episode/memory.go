@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
@@ -84,23 +82,14 @@ func CleanObject(redaction *redact.Redaction, field string, raw json.RawMessage,
 	if len(text) == 0 || bytes.Equal(text, []byte("null")) {
 		return nil, nil
 	}
-	if !utf8.Valid(text) {
-		return nil, errs.InvalidField(field, "is not valid UTF-8")
-	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, text); err != nil || compact.Bytes()[0] != '{' {
+	if text[0] != '{' || !json.Valid(text) {
 		return nil, errs.InvalidField(field, "must be a JSON object")
 	}
-	if compact.Len() > most {
-		return nil, &errs.Error{Code: errs.TooLarge, Field: field, Message: fmt.Sprintf("is longer than %d bytes of JSON", most)}
-	}
-	if compact.Len() == len("{}") {
+	clean, err := learning.CleanJSON(redaction, field, text, most)
+	if string(clean) == "{}" {
 		return nil, nil
 	}
-	if err := learning.CheckJSON(field, compact.Bytes()); err != nil {
-		return nil, err
-	}
-	return redaction.JSON(compact.Bytes()), nil
+	return clean, err
 }
 
 // members visits the members of a JSON object in their order.

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"math"
-	"slices"
 	"strings"
 
 	"skillrouter/internal/check"
@@ -58,22 +57,28 @@ func prepare(draft Draft, author string) (p prepared, err error) {
 	if err := check.Name("project", draft.Project); err != nil {
 		return p, err
 	}
-	var c cleaner
-	e := Experience{
-		OperationType: operation, ServerName: c.text("server_name", strings.TrimSpace(draft.ServerName)), Outcome: draft.Outcome,
-		QualityScore: draft.QualityScore, DurationMS: draft.DurationMS, Notes: c.text("notes", draft.Notes),
-		AgentID: author, Project: draft.Project,
+	if err := check.Text("notes", draft.Notes, lesson.MaxText); err != nil {
+		return p, err
 	}
-	problem, solution, metadata := c.problem(draft.Problem), c.solution(draft.Solution), c.metadata(draft.Metadata)
-	e.Problem, e.Solution, e.Metadata = part(&c, "problem", problem), part(&c, "solution", solution), part(&c, "metadata", metadata)
-	if c.err != nil {
-		return p, c.err
+	var c redact.Redaction
+	e := Experience{
+		OperationType: operation, ServerName: c.Cut(strings.TrimSpace(draft.ServerName)), Outcome: draft.Outcome,
+		QualityScore: draft.QualityScore, DurationMS: draft.DurationMS, Notes: c.Cut(draft.Notes), AgentID: author, Project: draft.Project,
+	}
+	problem, problemErr := part(&c, "problem", draft.Problem, &e.Problem)
+	solution, solutionErr := part(&c, "solution", draft.Solution, &e.Solution)
+	metadata, metadataErr := part(&c, "metadata", draft.Metadata, &e.Metadata)
+	if err := cmp.Or(problemErr, solutionErr, metadataErr); err != nil {
+		return p, err
 	}
 	p = prepared{experience: e, redacted: c.Kinds()}
 	if problem != nil {
 		p.fingerprint = queryFingerprint(problem.Query)
 	}
 	if metadata != nil {
+		if err := cmp.Or(checkItems("metadata.dependencies", metadata.Dependencies), checkItems("metadata.triggers", metadata.Triggers)); err != nil {
+			return p, err
+		}
 		p.dependencies, p.triggers = len(metadata.Dependencies), len(metadata.Triggers)
 	}
 	p.episode = experienceEpisode(e, problem, solution, metadata)
@@ -94,131 +99,27 @@ func queryFingerprint(query string) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:8])) //nolint:gosec // the bits are what counts
 }
 
-// cleaner checks texts, cuts secrets out of them, and keeps the first error.
-type cleaner struct {
-	redact.Redaction
-	err error
+func checkItems(field string, items []string) error {
+	if len(items) > lesson.MaxListItems {
+		return errs.InvalidField(field, "may hold at most %d items", lesson.MaxListItems)
+	}
+	return nil
 }
 
-func (c *cleaner) fail(err error) {
-	if c.err == nil {
-		c.err = err
-	}
-}
-
-// text cleans one text.
-func (c *cleaner) text(field, s string) string {
-	if err := check.Text(field, s, lesson.MaxText); err != nil {
-		c.fail(err)
-		return ""
-	}
-	return c.Cut(s)
-}
-
-// texts cleans a list of texts. What was sent comes back as it was: an empty list, and empty texts in it.
-func (c *cleaner) texts(field string, list []string) []string {
-	if len(list) > lesson.MaxListItems {
-		c.fail(errs.InvalidField(field, "may hold at most %d items", lesson.MaxListItems))
-		return nil
-	}
-	clean := slices.Clone(list)
-	for i, s := range list {
-		if err := check.Text(field, s, lesson.MaxListItem); err != nil {
-			c.fail(err)
-			return nil
-		}
-		clean[i] = c.Cut(s)
-	}
-	return clean
-}
-
-// value cleans a value of JSON. name is the member that it stands under: a
-// word is a password only by its name.
-func (c *cleaner) value(field, name string, v any) any {
-	switch v := v.(type) {
-	case string:
-		if err := check.Text(field, v, MaxPart); err != nil {
-			c.fail(err)
-			return nil
-		}
-		before := name + ": "
-		if clean, named := strings.CutPrefix(c.Cut(before+v), before); named {
-			return clean
-		}
-		return c.Cut(v)
-	case map[string]any:
-		return c.object(field, v)
-	case []any:
-		clean := make([]any, len(v))
-		for i := range v {
-			clean[i] = c.value(field, name, v[i])
-		}
-		return clean
-	}
-	return v
-}
-
-func (c *cleaner) object(field string, members map[string]any) map[string]any {
-	if members == nil {
-		return nil
-	}
-	clean := make(map[string]any, len(members))
-	for name, v := range members {
-		if err := check.Text(field, name, MaxPart); err != nil {
-			c.fail(err)
-			return nil
-		}
-		clean[c.Cut(name)] = c.value(field, name, v)
-	}
-	return clean
-}
-
-func (c *cleaner) problem(p *Problem) *Problem {
-	if p == nil {
-		return nil
-	}
-	return &Problem{
-		Query:       c.text("problem.query", p.Query),
-		Constraints: c.object("problem.constraints", p.Constraints),
-		Context:     c.object("problem.context", p.Context),
-	}
-}
-
-func (c *cleaner) solution(s *Solution) *Solution {
-	if s == nil {
-		return nil
-	}
-	return &Solution{
-		Tool:     c.text("solution.tool", s.Tool),
-		Params:   c.object("solution.params", s.Params),
-		Approach: c.text("solution.approach", s.Approach),
-	}
-}
-
-func (c *cleaner) metadata(m *Metadata) *Metadata {
-	if m == nil {
-		return nil
-	}
-	return &Metadata{
-		Environment:  c.text("metadata.environment", m.Environment),
-		Dependencies: c.texts("metadata.dependencies", m.Dependencies),
-		Triggers:     c.texts("metadata.triggers", m.Triggers),
-	}
-}
-
-// part is a part of an experience as it is stored; nil if there is none.
-func part[T any](c *cleaner, field string, value *T) json.RawMessage {
+// part puts a part of an experience into its place as it is stored, without its secrets, and returns what it says then; nil if there is none.
+func part[T any](c *redact.Redaction, field string, value *T, stored *json.RawMessage) (*T, error) {
 	if value == nil {
-		return nil
+		return nil, nil
 	}
 	text, err := strictjson.Plain(value)
-	switch {
-	case err != nil:
-		c.fail(errs.InvalidField(field, "holds what JSON cannot hold"))
-	case len(text) > MaxPart:
-		c.fail(&errs.Error{Code: errs.TooLarge, Field: field, Message: "is longer than 65536 bytes of JSON"})
+	if err != nil {
+		return nil, errs.InvalidField(field, "holds what JSON cannot hold")
 	}
-	return text
+	if *stored, err = learning.CleanJSON(c, field, text, MaxPart); err != nil {
+		return nil, err
+	}
+	said := new(T)
+	return said, json.Unmarshal(*stored, said)
 }
 
 // checkFilter checks what a client asks for, and sets its limit.

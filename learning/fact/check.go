@@ -1,6 +1,8 @@
 package fact
 
 import (
+	"bytes"
+
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/redact"
@@ -61,7 +63,10 @@ func Prepare(draft Draft) (p prepared, err error) {
 	if err = checkIfVersion(draft.IfVersion); err != nil {
 		return p, err
 	}
-	if f.Value, err = cleanValue(&p.Redaction, draft.Value); err != nil {
+	if text := bytes.TrimSpace(draft.Value); len(text) == 0 || bytes.Equal(text, []byte("null")) {
+		return p, errs.InvalidField("value", "is required: any JSON but null, which stands for what is not there")
+	}
+	if f.Value, err = learning.CleanJSON(&p.Redaction, "value", draft.Value, MaxValue); err != nil {
 		return p, err
 	}
 	if f.Probe, err = p.text("probe", draft.Probe, MaxProbe); err != nil {

@@ -43,7 +43,6 @@ func (f *Facts) clearOnce(ctx context.Context, clearing Clearing, limit int) (li
 	}, func() {
 		for _, fact := range gone {
 			id := ID(fact.Persona, fact.Key)
-			f.recent.drop(id)
 			f.uses.Forget(id)
 			f.Remove(id)
 		}

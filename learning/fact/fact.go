@@ -150,10 +150,9 @@ type PersonaFacts struct {
 
 // CacheStats is what readers found since the router started.
 type CacheStats struct {
-	Hits     int64 `json:"hits"`      // answered with a live fact
-	Stale    int64 `json:"stale"`     // answered with an expired one
-	Misses   int64 `json:"misses"`    // answered that there is none
-	InMemory int   `json:"in_memory"` // facts that are answered without the database
+	Hits   int64 `json:"hits"`   // answered with a live fact
+	Stale  int64 `json:"stale"`  // answered with an expired one
+	Misses int64 `json:"misses"` // answered that there is none
 }
 
 // Defaults and bounds of facts.

@@ -3,13 +3,13 @@ package fact
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/redact"
+	"skillrouter/learning"
 )
 
 // matchSlowly is a glob's meaning, one character at a time.
@@ -103,8 +103,8 @@ func FuzzValue(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var r redact.Redaction
-		value, err := cleanValue(&r, raw)
-		if err != nil {
+		value, err := learning.CleanJSON(&r, "value", raw, MaxValue)
+		if err != nil || value == nil {
 			return
 		}
 		if !json.Valid(value) {
@@ -118,40 +118,8 @@ func FuzzValue(f *testing.F) {
 			return
 		}
 		var more redact.Redaction
-		if again, err := cleanValue(&more, value); err == nil && len(more.Kinds()) > 0 {
+		if again, err := learning.CleanJSON(&more, "value", value, MaxValue); err == nil && len(more.Kinds()) > 0 {
 			t.Errorf("%q is redacted to %q, and that to %q", raw, value, again)
 		}
 	})
-}
-
-// TestRecentFactsNeverGoBack has a slow reader come back after a write.
-func TestRecentFactsNeverGoBack(t *testing.T) {
-	r := newRecentFacts()
-	seen := r.look("d/k")
-	r.put("d/k", Fact{Key: "k", Version: 2})
-	r.keep("d/k", Fact{Key: "k", Version: 1}, seen)
-	if got, ok := r.get("d/k"); !ok || got.Version != 2 {
-		t.Errorf("%+v, %v", got, ok)
-	}
-	seen = r.look("d/k")
-	r.drop("d/k")
-	r.keep("d/k", Fact{Key: "k", Version: 2}, seen)
-	if got, ok := r.get("d/k"); ok {
-		t.Errorf("%+v was deleted", got)
-	}
-	value := json.RawMessage(`"` + strings.Repeat("x", 100<<10) + `"`)
-	for i := range 2000 {
-		r.put(fmt.Sprint("d/", i), Fact{Key: fmt.Sprint(i), Value: value})
-	}
-	size := 0
-	for i := range r.parts {
-		size += r.parts[i].size
-	}
-	if held := r.held(); size > recentBytes || held < 200 || held > recentBytes/len(value) {
-		t.Errorf("%d facts of %d bytes are held", held, size)
-	}
-	r.put("d/large", Fact{Key: "large", Value: json.RawMessage(strings.Repeat("1", recentLargest))})
-	if _, ok := r.get("d/large"); ok {
-		t.Error("a fact that is too large is held")
-	}
 }

@@ -27,7 +27,6 @@ type Facts struct {
 	now                 clock.Clock
 	log                 *slog.Logger
 	uses                *shelf.Uses
-	recent              *recentFacts
 	hits, stale, misses atomic.Int64 // what readers found
 }
 
@@ -36,10 +35,7 @@ var _ Service = (*Facts)(nil)
 // NewFacts makes Facts.
 func NewFacts(store Store, options learning.Options) *Facts {
 	options = options.WithDefaults()
-	f := &Facts{
-		store: store, now: options.Now, log: options.Log, recent: newRecentFacts(),
-	}
-	f.uses = shelf.NewUses(f.writeUses, options.Log)
+	f := &Facts{store: store, now: options.Now, log: options.Log, uses: shelf.NewUses(store.AddFactUse, options.Log)}
 	f.Shelf = shelf.NewShelf(store, shelf.Shelved[Fact]{
 		Kind: IndexKind, Events: []string{eventPrefix},
 		ID: func(fact *Fact) string { return ID(fact.Persona, fact.Key) }, Size: func(fact *Fact) int { return len(fact.Value) }, Document: document,
@@ -102,7 +98,7 @@ func (f *Facts) put(ctx context.Context, p prepared) (Stored, error) {
 			kind = EventUpdated
 		}
 		return addEvent(tx, kind, fact, fact.Author, at)
-	}, func() { f.wrote(fact) })()
+	}, func() { f.Put(fact) })()
 	if err != nil {
 		return Stored{}, err
 	}
@@ -140,7 +136,7 @@ func (f *Facts) Recall(ctx context.Context, ref Ref) (Fact, error) {
 	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkRef(&ref)); err != nil {
 		return Fact{}, err
 	}
-	fact, ok, err := f.recall(ctx, ref.Persona, ref.Key)
+	fact, ok, err := f.store.Fact(ctx, ref.Persona, ref.Key)
 	if err != nil {
 		return Fact{}, err
 	}
@@ -156,28 +152,9 @@ func (f *Facts) Recall(ctx context.Context, ref Ref) (Fact, error) {
 	default:
 		f.hits.Add(1)
 	}
-	f.count(&fact)
+	f.Used(ref.Persona, ref.Key)
+	f.show(&fact)
 	return fact, nil
-}
-
-// recall returns the fact under a key, an expired one too.
-func (f *Facts) recall(ctx context.Context, persona, key string) (Fact, bool, error) {
-	id := ID(persona, key)
-	if fact, ok := f.recent.get(id); ok {
-		return fact, true, nil
-	}
-	seen := f.recent.look(id)
-	fact, ok, err := f.store.Fact(ctx, persona, key)
-	if ok {
-		f.recent.keep(id, fact, seen)
-	}
-	return fact, ok, err
-}
-
-// count notes that a fact was accessed, and puts into it how often it was.
-func (f *Facts) count(fact *Fact) {
-	f.uses.Count(f.now.Stamp(), ID(fact.Persona, fact.Key))
-	f.show(fact)
 }
 
 // Update implements Service.
@@ -229,7 +206,7 @@ func (f *Facts) Update(ctx context.Context, ref Ref, patch Patch) (Fact, error) 
 			return err
 		}
 		return addEvent(tx, EventUpdated, fact, author, at)
-	}, func() { f.wrote(fact) })()
+	}, func() { f.Put(fact) })()
 	if err != nil {
 		return Fact{}, err
 	}
@@ -252,29 +229,11 @@ func (f *Facts) Forget(ctx context.Context, ref Ref) (err error) {
 	ctx = committer.Essential(ctx) // it makes room
 	ctx, span := trace.StartMemory(ctx, "delete_memory", "fact")
 	defer func() { span.Finish(err) }()
-	return f.forget(ctx, ref)
-}
-
-// History returns what was under a key before what is there now, the latest first. It needs ScopeRead.
-func (f *Facts) History(ctx context.Context, ref Ref) ([]Fact, error) {
-	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkRef(&ref)); err != nil {
-		return nil, err
-	}
-	return f.store.FactVersions(ctx, ref.Persona, ref.Key)
-}
-
-// forget deletes a fact.
-func (f *Facts) forget(ctx context.Context, ref Ref) error {
 	writer := principal.Of(ctx)
 	if err := cmp.Or(writer.Need(principal.ScopeAgent), checkRef(&ref)); err != nil {
 		return err
 	}
 	id := ID(ref.Persona, ref.Key)
-	if there, ok, err := f.recall(ctx, ref.Persona, ref.Key); err == nil && ok && there.Live(f.now()) {
-		if err := learning.MayReplace(writer, ref.Persona, there.Author); err != nil {
-			return err
-		}
-	}
 	return f.store.ChangeFacts(ctx, func(tx Tx) error {
 		old, there, err := tx.Fact(ref.Persona, ref.Key)
 		if err != nil {
@@ -296,17 +255,17 @@ func (f *Facts) forget(ctx context.Context, ref Ref) error {
 		agent := cmp.Or(writer.AgentID, old.Author)
 		return addEvent(tx, EventDeleted, old, agent, f.now.Stamp())
 	}, func() {
-		f.recent.drop(id)
 		f.uses.Forget(id)
 		f.Remove(id)
 	})()
 }
 
-// wrote is told of each write after its commit.
-func (f *Facts) wrote(fact Fact) {
-	id := ID(fact.Persona, fact.Key)
-	f.recent.put(id, fact)
-	f.Shelf.Put(fact)
+// History returns what was under a key before what is there now, the latest first. It needs ScopeRead.
+func (f *Facts) History(ctx context.Context, ref Ref) ([]Fact, error) {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkRef(&ref)); err != nil {
+		return nil, err
+	}
+	return f.store.FactVersions(ctx, ref.Persona, ref.Key)
 }
 
 // show puts into a fact how often it was accessed.

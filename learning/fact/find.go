@@ -8,7 +8,6 @@ import (
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/committer"
-	"skillrouter/internal/eventlog"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/shelf"
@@ -40,16 +39,6 @@ func (f *Facts) RunIndex(ctx context.Context) error {
 		_ = committer.Pause(ctx, learning.RecallAgain)
 	}
 	return f.Shelf.RunIndex(ctx)
-}
-
-// Follow takes in what another router wrote.
-func (f *Facts) Follow(ctx context.Context, events []eventlog.Event) error {
-	for _, e := range events {
-		if strings.HasPrefix(e.Type, eventPrefix) {
-			f.recent.drop(e.Subject)
-		}
-	}
-	return f.Shelf.Follow(ctx, events)
 }
 
 // rows returns the facts with these ids that there are.

@@ -122,6 +122,6 @@ func (f *Facts) Stats(ctx context.Context) (Stats, error) {
 		return Stats{}, err
 	}
 	personas, err := f.store.CountFacts(ctx, f.now())
-	cache := CacheStats{Hits: f.hits.Load(), Stale: f.stale.Load(), Misses: f.misses.Load(), InMemory: f.recent.held()}
+	cache := CacheStats{Hits: f.hits.Load(), Stale: f.stale.Load(), Misses: f.misses.Load()}
 	return Stats{Personas: personas, Cache: cache}, err
 }

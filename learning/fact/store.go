@@ -37,9 +37,8 @@ type Store interface {
 	FactsDue(ctx context.Context, expire, drop time.Time) (bool, error)
 	// LastFactVersion returns the greatest version that is there, or 0.
 	LastFactVersion(ctx context.Context) (int64, error)
-	// AddFactUse adds to the access counts of facts, which are named by ID; what is not
-	// there is ignored. after is called as ChangeFacts does.
-	AddFactUse(ctx context.Context, uses map[string]shelf.Use, after func()) error
+	// AddFactUse adds to the access counts of facts, which are named by ID; what is not there is ignored.
+	AddFactUse(ctx context.Context, uses map[string]shelf.Use) error
 }
 
 // Span is which keys FactKeys visits.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"skillrouter/learning/shelf"
 )
 
 // Bounds of the sweep. That an expired fact is not answered needs no sweep;
@@ -37,15 +35,6 @@ func (f *Facts) Run(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// writeUses writes access counts. The next who asks for one of the facts reads the new one.
-func (f *Facts) writeUses(ctx context.Context, uses map[string]shelf.Use) error {
-	return f.store.AddFactUse(ctx, uses, func() {
-		for id := range uses {
-			f.recent.drop(id)
-		}
-	})
 }
 
 // Sweep tells of the facts that have expired, once for each, and drops those
@@ -85,7 +74,6 @@ func (f *Facts) sweepOnce(ctx context.Context) (told int, err error) {
 		return err
 	}, func() {
 		for _, fact := range dropped {
-			f.recent.drop(ID(fact.Persona, fact.Key))
 			f.Remove(ID(fact.Persona, fact.Key))
 		}
 	})()

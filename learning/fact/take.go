@@ -30,11 +30,7 @@ func (f *Facts) Take(ctx context.Context, facts []Fact, t learning.Taking) ([]le
 			}
 			return false, addEvent(tx, EventStored, *fact, by.AgentID, at)
 		},
-		Stored: func(facts []Fact) {
-			for _, fact := range facts {
-				f.wrote(fact)
-			}
-		},
+		Stored: func(facts []Fact) { f.Put(facts...) },
 	}.Take(ctx, facts, t)
 }
 

@@ -397,8 +397,8 @@ func refusesExperiences(t *testing.T, ctx context.Context, x experience.Service)
 		{"quality below 0", "quality_score", errs.Invalid, func(d *experience.Draft) { d.QualityScore = v(-0.1) }},
 		{"duration below 0", "duration_ms", errs.Invalid, func(d *experience.Draft) { n := int64(-1); d.DurationMS = &n }},
 		{"long notes", "notes", errs.TooLarge, func(d *experience.Draft) { d.Notes = long }},
-		{"long query", "problem.query", errs.TooLarge, func(d *experience.Draft) { d.Problem = &experience.Problem{Query: long} }},
-		{"NUL in a parameter", "solution.params", errs.Invalid, func(d *experience.Draft) {
+		{"long query", "problem", errs.TooLarge, func(d *experience.Draft) { d.Problem = &experience.Problem{Query: long} }},
+		{"NUL in a parameter", "solution", errs.Invalid, func(d *experience.Draft) {
 			d.Solution = &experience.Solution{Params: map[string]any{"a": []any{"x\x00y"}}}
 		}},
 		{"large context", "problem", errs.TooLarge, func(d *experience.Draft) {

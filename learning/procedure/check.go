@@ -1,13 +1,11 @@
 package procedure
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
@@ -111,7 +109,7 @@ func prepare(draft Draft) (p prepared, err error) {
 	if b.Description, err = p.clean("description", draft.Description, MaxText); err != nil {
 		return p, err
 	}
-	if b.LearnedFrom, err = cleanJSON(&p.redaction, "learned_from", draft.LearnedFrom, MaxStepResult); err != nil {
+	if b.LearnedFrom, err = learning.CleanJSON(&p.redaction, "learned_from", draft.LearnedFrom, MaxStepResult); err != nil {
 		return p, err
 	}
 	if b.Params, err = p.params(draft.Params); err != nil {
@@ -146,7 +144,7 @@ func (p *prepared) params(params []Param) ([]Param, error) {
 		if param.Description, err = p.clean(field+".description", param.Description, MaxText); err != nil {
 			return nil, err
 		}
-		if param.Default, err = cleanJSON(&p.redaction, field+".default", param.Default, MaxParamValue); err != nil {
+		if param.Default, err = learning.CleanJSON(&p.redaction, field+".default", param.Default, MaxParamValue); err != nil {
 			return nil, err
 		}
 		clean = append(clean, param)
@@ -241,26 +239,4 @@ func (p *prepared) clean(field, text string, most int) (string, error) {
 		return "", err
 	}
 	return p.redaction.Cut(strings.TrimRight(text, " \t\n")), nil
-}
-
-// cleanJSON checks a value, takes its white space out, and cuts secrets out of
-// its strings. An empty one stays empty.
-func cleanJSON(redaction *redact.Redaction, field string, raw json.RawMessage, most int) (json.RawMessage, error) {
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return nil, nil
-	}
-	if !utf8.Valid(raw) {
-		return nil, errs.InvalidField(field, "is not valid UTF-8")
-	}
-	var compact bytes.Buffer
-	if len(raw) <= 4*most && json.Compact(&compact, raw) != nil {
-		return nil, errs.InvalidField(field, "is not valid JSON")
-	}
-	if len(raw) > 4*most || compact.Len() > most {
-		return nil, &errs.Error{Code: errs.TooLarge, Field: field, Message: fmt.Sprintf("is longer than %d bytes of JSON", most)}
-	}
-	if err := learning.CheckJSON(field, compact.Bytes()); err != nil {
-		return nil, err
-	}
-	return redaction.JSON(compact.Bytes()), nil
 }

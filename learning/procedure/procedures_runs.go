@@ -179,7 +179,7 @@ func cleanReport(report *StepReport) (err error) {
 	}
 	var redaction redact.Redaction
 	redaction.Text(&report.Error)
-	if report.Result, err = cleanJSON(&redaction, "result", report.Result, MaxStepResult); string(report.Result) == "null" {
+	if report.Result, err = learning.CleanJSON(&redaction, "result", report.Result, MaxStepResult); string(report.Result) == "null" {
 		report.Result = nil
 	}
 	return err

@@ -48,7 +48,7 @@ func runParams(declared []Param, given map[string]json.RawMessage) (map[string]j
 			return nil, err
 		}
 		var redaction redact.Redaction
-		value, err := cleanJSON(&redaction, field, raw, MaxParamValue)
+		value, err := learning.CleanJSON(&redaction, field, raw, MaxParamValue)
 		if err != nil {
 			return nil, err
 		}

@@ -124,7 +124,7 @@ func (s *Store) LastFactVersion(ctx context.Context) (int64, error) {
 }
 
 // AddFactUse implements fact.Store.
-func (s *Store) AddFactUse(ctx context.Context, uses map[string]shelf.Use, after func()) error {
+func (s *Store) AddFactUse(ctx context.Context, uses map[string]shelf.Use) error {
 	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		return table.ExecEach(tx, `UPDATE facts SET access_count = access_count + ?,
 			last_accessed = {greatest}(coalesce(last_accessed, 0), ?) WHERE persona = ? AND key = ?`, func(yield func([]any) bool) {
@@ -135,7 +135,7 @@ func (s *Store) AddFactUse(ctx context.Context, uses map[string]shelf.Use, after
 				}
 			}
 		})
-	}, after)
+	}, nil)
 }
 
 // Fact implements fact.Tx.
