@@ -102,9 +102,6 @@ const (
 	DefaultKnowledgeLimit = 5    // the sidecar
 	DefaultEpisodeLimit   = 10   // the sidecar
 	MaxReason             = 2000 // bytes of why something is rejected
-	// BulkInFlight is how many chunks are on their way: one is being written while
-	// the one before it is being indexed and the one after it is being read.
-	BulkInFlight = 3
 	// SessionIdle is how long after its last episode an agent's session is still the
 	// current one: longer than a night's break is another piece of work.
 	SessionIdle = 8 * time.Hour

@@ -199,54 +199,42 @@ func (t *taking) run(ctx context.Context) (Result, error) {
 // take compares each lesson with the router's, and reports the new ones, each after those that it was drawn from.
 func (t *taking) take(ctx context.Context) error {
 	var fresh []*item
-	waiting := map[string]bool{}
 	for _, one := range t.items {
 		known, err := t.service.Lesson(ctx, one.step.ID)
 		switch {
+		case errs.CodeOf(err) == errs.NotFound && t.options.DryRun:
+			one.step.Action = ActionReport
 		case errs.CodeOf(err) == errs.NotFound:
-			if t.options.DryRun {
-				one.step.Action = ActionReport
-			}
-			fresh, waiting[one.step.ID] = append(fresh, one), true
-			continue
+			fresh = append(fresh, one)
 		case errs.CodeOf(err) == errs.Forbidden: // the token may read nothing at all
 			return err
 		case err == nil:
 			t.compare(one, known)
-		}
-		if err != nil {
+		default:
 			if err := one.step.failed(err); err != nil {
 				return err
 			}
 		}
 	}
-	for len(fresh) > 0 && !t.options.DryRun {
-		var batch, rest []*item
-		size := 0
-		for _, one := range fresh {
-			d := &one.draft
-			size += len(d.Context) + len(d.Solution) + len(d.Body)
-			if len(batch) == chunk || len(batch) > 0 && size > chunkBytes || slices.ContainsFunc(d.SourceCaseIDs, func(id string) bool { return waiting[id] }) {
-				rest = append(rest, one)
-			} else {
-				batch = append(batch, one)
-			}
-		}
-		if len(batch) == 0 {
-			for _, one := range rest {
-				one.step.Action, one.step.Why = ActionRefused, "source_case_ids goes in a circle: each of these lessons waits for another"
-			}
-			return nil
-		}
-		if err := t.report(ctx, batch); err != nil {
-			return err
-		}
-		for _, one := range batch {
-			delete(waiting, one.step.ID)
-		}
-		fresh = rest
+	drafts := make([]lesson.Draft, len(fresh))
+	for i, one := range fresh {
+		drafts[i] = one.draft
 	}
-	return nil
+	var batch []*item
+	size := 0
+	order, _ := lesson.SourceOrder(drafts)
+	for _, i := range order {
+		d := &drafts[i]
+		size += len(d.Context) + len(d.Solution) + len(d.Body)
+		if len(batch) == chunk || len(batch) > 0 && size > chunkBytes {
+			if err := t.report(ctx, batch); err != nil {
+				return err
+			}
+			batch, size = nil, 0
+		}
+		batch = append(batch, fresh[i])
+	}
+	return t.report(ctx, batch)
 }
 
 // compare decides what becomes of a lesson that the router has.
@@ -280,6 +268,9 @@ const (
 
 // report takes new lessons to the router.
 func (t *taking) report(ctx context.Context, batch []*item) error {
+	if len(batch) == 0 {
+		return nil
+	}
 	drafts := make([]lesson.Draft, len(batch))
 	for i, one := range batch {
 		drafts[i] = one.draft

@@ -55,11 +55,6 @@ func (k *Base) Bulk(ctx context.Context, next func() (Draft, error)) (learning.B
 	if flushed := b.flush(ctx); err == nil {
 		err = flushed
 	}
-	for len(b.flight) > 0 {
-		if landed := b.land(); err == nil {
-			err = landed
-		}
-	}
 	slices.SortFunc(result.Refused, func(a, b learning.Refusal) int { return a.Index - b.Index })
 	return result, err
 }
@@ -72,14 +67,6 @@ type bulk struct {
 	chunk   []prepared
 	indexes []int // of the chunk's records in the request
 	size    int
-	flight  []flight
-}
-
-// flight is a chunk that was queued.
-type flight struct {
-	plan    *plan
-	indexes []int
-	wait    func() error
 }
 
 func (b *bulk) read(ctx context.Context, next func() (Draft, error)) error {
@@ -127,34 +114,21 @@ func (b *bulk) refuse(index int, err error) {
 	}
 }
 
-// flush queues the chunk, after the oldest one has landed if too many are on their way.
+// flush stores the chunk, and counts what became of it.
 func (b *bulk) flush(ctx context.Context) error {
 	if len(b.chunk) == 0 {
 		return nil
 	}
-	if len(b.flight) == learning.BulkInFlight {
-		if err := b.land(); err != nil {
-			b.chunk, b.indexes, b.size = nil, nil, 0 // what comes after a failure is not written
-			return err
-		}
-	}
-	plan, wait := b.base.write(ctx, b.writer, b.chunk)
-	b.flight = append(b.flight, flight{plan, b.indexes, wait})
+	chunk, indexes := b.chunk, b.indexes
 	b.chunk, b.indexes, b.size = nil, nil, 0
-	return nil
-}
-
-// land waits for the oldest chunk and counts what became of it.
-func (b *bulk) land() error {
-	oldest := b.flight[0]
-	b.flight = b.flight[1:]
-	if err := oldest.wait(); err != nil {
+	plan, err := b.base.write(ctx, b.writer, chunk)
+	if err != nil {
 		return err
 	}
-	for i, f := range oldest.plan.fates {
+	for i, f := range plan.fates {
 		switch {
 		case f.err != nil:
-			b.refuse(oldest.indexes[i], f.err)
+			b.refuse(indexes[i], f.err)
 			continue
 		case f.Duplicate:
 			b.result.Duplicates++

@@ -60,8 +60,8 @@ func (k *Base) StoreAs(ctx context.Context, draft Draft, trust learning.Trust) (
 	if err != nil {
 		return Stored{}, err
 	}
-	plan, wait := k.write(ctx, writer, []prepared{one})
-	if err := wait(); err != nil {
+	plan, err := k.write(ctx, writer, []prepared{one})
+	if err != nil {
 		return Stored{}, err
 	}
 	return plan.fates[0].Stored, plan.fates[0].err

@@ -67,9 +67,8 @@ func (k *Base) prepare(writer principal.Principal, draft Draft, trust learning.T
 	return p, nil
 }
 
-// write queues drafts in one transaction. The plan is filled when wait has
-// returned without error; what it changed is in the index by then.
-func (k *Base) write(ctx context.Context, writer principal.Principal, drafts []prepared) (*plan, func() error) {
+// write stores drafts in one transaction. What the plan changed is in the index by then.
+func (k *Base) write(ctx context.Context, writer principal.Principal, drafts []prepared) (last plan, err error) {
 	var keys Keys
 	for _, d := range drafts {
 		if d.named {
@@ -80,8 +79,7 @@ func (k *Base) write(ctx context.Context, writer principal.Principal, drafts []p
 		}
 		keys.IDs = append(keys.IDs, d.supersedes...)
 	}
-	var last plan
-	wait := k.store.ChangeKnowledge(ctx, keys, func(found Found) (Change, error) {
+	err = k.store.ChangeKnowledge(ctx, keys, func(found Found) (Change, error) {
 		last = decide(drafts, found, writer)
 		return last.change, nil
 	}, func() {
@@ -91,8 +89,8 @@ func (k *Base) write(ctx context.Context, writer principal.Principal, drafts []p
 			entries[i] = r.Knowledge
 		}
 		k.Put(entries...)
-	})
-	return &last, wait
+	})()
+	return last, err
 }
 
 // decide says what becomes of drafts beside what is stored already. It is the

@@ -22,20 +22,16 @@ const (
 // name lessons of the same call by the ids that it gives them, whatever their
 // order. Beside an error the answer tells what was stored before it, which stays.
 func (l *Lessons) ReportAll(ctx context.Context, drafts []Draft) (BulkReported, error) {
-	b := bulk{lessons: l, writer: principal.Of(ctx), aliases: map[string]string{}}
+	b := bulk{lessons: l, aliases: map[string]string{}}
 	b.result = BulkReported{Results: []BulkOutcome{}, Refused: []learning.Refusal{}}
-	if err := b.writer.Need(principal.ScopeAgent); err != nil {
+	writer := principal.Of(ctx)
+	if err := writer.Need(principal.ScopeAgent); err != nil {
 		return b.result, err
 	}
 	if err := l.reading.Wait(ctx); err != nil {
 		return b.result, err
 	}
-	err := b.read(ctx, drafts)
-	for len(b.flight) > 0 {
-		if landed := b.land(); err == nil {
-			err = landed
-		}
-	}
+	err := b.read(ctx, writer, drafts)
 	slices.SortFunc(b.result.Results, func(x, y BulkOutcome) int { return cmp.Compare(x.Index, y.Index) })
 	slices.SortFunc(b.refused, func(x, y learning.Refusal) int { return cmp.Compare(x.Index, y.Index) })
 	b.result.RefusedCount = len(b.refused)
@@ -47,30 +43,22 @@ func (l *Lessons) ReportAll(ctx context.Context, drafts []Draft) (BulkReported, 
 // bulk is one bulk call under way.
 type bulk struct {
 	lessons *Lessons
-	writer  principal.Principal
 	result  BulkReported
 	refused []learning.Refusal
-	flight  []flight
+	group   []*report
+	size    int
 	aliases map[string]string
 }
 
-// flight is a group that was queued.
-type flight struct {
-	group *reporting
-	wait  func() error
-}
-
-func (b *bulk) read(ctx context.Context, drafts []Draft) error {
-	order, cyclic := sourceOrder(drafts)
+func (b *bulk) read(ctx context.Context, writer principal.Principal, drafts []Draft) error {
+	order, cyclic := SourceOrder(drafts)
 	at := b.lessons.now.Stamp()
-	var group []*report
-	size := 0
 	for _, i := range order {
 		if cyclic[i] {
 			b.refuse(i, ownAncestor())
 			continue
 		}
-		r, err := b.lessons.prepare(ctx, b.writer, drafts[i], at)
+		r, err := b.lessons.prepare(ctx, writer, drafts[i], at)
 		if err != nil {
 			if errs.CodeOf(err) == errs.Internal {
 				return err
@@ -79,40 +67,27 @@ func (b *bulk) read(ctx context.Context, drafts []Draft) error {
 			continue
 		}
 		r.index = i
-		group, size = append(group, r), size+r.size
-		if len(group) == lessonGroup || size >= groupBytes {
-			if err := b.queue(ctx, group); err != nil {
+		b.group, b.size = append(b.group, r), b.size+lessonSize(&r.lesson)
+		if len(b.group) == lessonGroup || b.size >= groupBytes {
+			if err := b.store(ctx); err != nil {
 				return err
 			}
-			group, size = nil, 0
 		}
 	}
-	return b.queue(ctx, group)
+	return b.store(ctx)
 }
 
-// queue puts a group on its way, after the oldest one has landed if too many are.
-func (b *bulk) queue(ctx context.Context, group []*report) error {
-	if len(group) == 0 {
+// store stores the group, and notes what became of it.
+func (b *bulk) store(ctx context.Context) error {
+	if len(b.group) == 0 {
 		return nil
 	}
-	if len(b.flight) == learning.BulkInFlight {
-		if err := b.land(); err != nil {
-			return err
-		}
-	}
-	g := &reporting{lessons: b.lessons, at: b.lessons.now.Stamp(), reports: group, aliases: b.aliases}
-	b.flight = append(b.flight, flight{g, g.queue(ctx)})
-	return nil
-}
-
-// land waits for the oldest group and notes what became of it.
-func (b *bulk) land() error {
-	oldest := b.flight[0]
-	b.flight = b.flight[1:]
-	if err := oldest.wait(); err != nil {
+	g := &reporting{reports: b.group, aliases: b.aliases}
+	b.group, b.size = nil, 0
+	if err := b.lessons.report(ctx, g); err != nil {
 		return err
 	}
-	for _, r := range oldest.group.reports {
+	for _, r := range g.reports {
 		o := &r.outcome
 		if o.err != nil {
 			b.refuse(r.index, o.err)

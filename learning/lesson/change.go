@@ -69,7 +69,6 @@ func (l *Lessons) change(
 		}
 		moved = true
 		lesson.UpdatedAt = laterThan(before.UpdatedAt, at)
-		l.known.add(lesson.fingerprint())
 		if err := tx.UpdateLesson(lesson, lesson.fingerprint()); err != nil {
 			return err
 		}

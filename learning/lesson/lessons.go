@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"skillrouter/internal/clock"
-	"skillrouter/internal/committer"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
@@ -22,7 +21,6 @@ type Lessons struct {
 	store                PipelineStore
 	*shelf.Shelf[Lesson]                    // those that are not retired
 	like                 *likeness.Likeness // every lesson
-	known                fingerprints
 	patterns             *Patterns
 	rules                ruleKeeper
 	escalations          Escalates
@@ -32,7 +30,6 @@ type Lessons struct {
 	log                  *slog.Logger
 
 	reading learning.Recollection
-	single  committer.Gather[*report] // reports that come one by one
 }
 
 // Options are the settings of Lessons. The zero value is usable.

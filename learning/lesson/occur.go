@@ -135,7 +135,7 @@ func (g *reporting) occur(tx PipelineTx, r *report, known Lesson, sources []stri
 	if !r.untrusted {
 		s.escalate = g.lessons.escalations.For(present(lesson, g.at))
 	}
-	g.note(s)
+	g.note(s, EventOccurred)
 	return nil
 }
 

@@ -61,8 +61,6 @@ type PipelineTx interface {
 	PatternDrawnFrom(caseID string) (lesson Lesson, ok bool, err error)
 	// InsertLesson stores a lesson and gives it its number.
 	InsertLesson(lesson *Lesson, fingerprint learning.Fingerprint) error
-	// InsertLessons is InsertLesson for some, each with the fingerprint of its place: their numbers rise in their order.
-	InsertLessons(lessons []*Lesson, fingerprints []learning.Fingerprint) error
 	// UpdateLesson stores a lesson's fields under its id.
 	UpdateLesson(lesson Lesson, fingerprint learning.Fingerprint) error
 	// AddChange appends to lessons' histories.

@@ -65,7 +65,7 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 	if err != nil {
 		return Lesson{}, err
 	}
-	var drawn *takenLesson
+	var drawn *Lesson
 	lesson, err := l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
 		drawn = nil
 		if !lesson.active() {
@@ -89,8 +89,8 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 			pattern := drawPattern(id, lesson, evidence, by, at)
 			pattern.Reporter, pattern.Validator = caller.Voice(), caller.Voice()
 			pattern.Title = cmp.Or(draft.Title, pattern.Title)
-			drawn = &takenLesson{lesson: pattern, fingerprint: pattern.fingerprint(), like: l.like.Prepare(pattern.likenessParts())}
-			return nil, l.storeDrawn(tx, drawn, lesson, by, why, at)
+			drawn = &pattern
+			return nil, storeDrawn(tx, drawn, lesson, by, why, at)
 		}
 		if draft.Title != "" {
 			return nil, errs.InvalidField("title", "names a pattern that is drawn from cases; a principle keeps its title until it is edited")
@@ -109,11 +109,11 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 		return []lessonMove{{kind: ChangePromoted, event: EventPromoted, by: by, note: why}}, nil
 	}, func(at time.Time) {
 		if drawn != nil {
-			l.took([]takenLesson{*drawn}, at)
+			l.took([]Lesson{*drawn}, at)
 		}
 	})
 	if err == nil && drawn != nil {
-		lesson = present(drawn.lesson, drawn.lesson.CreatedAt)
+		lesson = present(*drawn, drawn.CreatedAt)
 	}
 	return lesson, err
 }
@@ -137,21 +137,19 @@ func drawPattern(id string, from *Lesson, evidence promotion, by string, at time
 }
 
 // storeDrawn stores a pattern that was drawn from a case, with the history of both.
-func (l *Lessons) storeDrawn(tx PipelineTx, drawn *takenLesson, from *Lesson, by, why string, at time.Time) error {
-	l.known.add(drawn.fingerprint)
-	if err := tx.InsertLesson(&drawn.lesson, drawn.fingerprint); err != nil {
+func storeDrawn(tx PipelineTx, drawn, from *Lesson, by, why string, at time.Time) error {
+	if err := tx.InsertLesson(drawn, drawn.fingerprint()); err != nil {
 		return err
 	}
-	drawn.document = document(&drawn.lesson)
 	before := snapshotOf(from, at)
 	if err := tx.AddChange(
-		Change{LessonID: drawn.lesson.ID, Kind: ChangePromoted, Agent: by, Note: why, Before: before, After: snapshotOf(&drawn.lesson, at), At: at},
-		Change{LessonID: from.ID, Kind: ChangePromoted, Agent: by, Note: "pattern " + drawn.lesson.ID + " was drawn from it", Before: before, After: before, At: at},
+		Change{LessonID: drawn.ID, Kind: ChangePromoted, Agent: by, Note: why, Before: before, After: snapshotOf(drawn, at), At: at},
+		Change{LessonID: from.ID, Kind: ChangePromoted, Agent: by, Note: "pattern " + drawn.ID + " was drawn from it", Before: before, After: before, At: at},
 	); err != nil {
 		return err
 	}
 	previous := from.At(at)
-	return tx.AddEvents(lessonEvent(EventPromoted, &drawn.lesson, by, at, Event{Previous: &previous, Reason: why}))
+	return tx.AddEvents(lessonEvent(EventPromoted, drawn, by, at, Event{Previous: &previous, Reason: why}))
 }
 
 // promotion is the evidence that a lesson has for the next level.

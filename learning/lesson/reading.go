@@ -52,7 +52,6 @@ func (l *Lessons) recall(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err // a stop need not wait for the rest of the chunk
 			}
-			l.known.add(chunk[i].fingerprint())
 			l.like.Put(chunk[i].ID, l.like.Prepare(chunk[i].likenessParts()))
 		}
 		return nil
@@ -60,7 +59,6 @@ func (l *Lessons) recall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.known.setComplete()
 	if l.patterns != nil {
 		if err := l.patterns.recall(ctx); err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"skillrouter/internal/errs"
@@ -15,12 +14,7 @@ import (
 	"skillrouter/internal/trace"
 	"skillrouter/learning"
 	"skillrouter/learning/likeness"
-	"skillrouter/tfidf"
 )
-
-// singleGroup bounds how many single reports share a write: beyond that the cost
-// of a commit is shared out already, and other writers wait.
-const singleGroup = 64
 
 // Report implements Service. It needs ScopeAgent.
 //
@@ -46,14 +40,7 @@ func (l *Lessons) Report(ctx context.Context, draft Draft) (_ Reported, err erro
 	if err := l.reading.Wait(ctx); err != nil {
 		return Reported{}, err
 	}
-	of, err := l.single.Store(r, singleGroup, func(take func() []*report) error {
-		return (&reporting{lessons: l, at: l.now.Stamp(), take: take}).queue(context.WithoutCancel(ctx))()
-	})
-	if of > 1 && errs.CodeOf(err) == errs.Internal {
-		// Something is wrong with one of them: each is tried by itself, so that the others don't fail with it.
-		err = (&reporting{lessons: l, at: l.now.Stamp(), reports: []*report{r}}).queue(ctx)()
-	}
-	if err != nil {
+	if err := l.report(ctx, &reporting{reports: []*report{r}}); err != nil {
 		return Reported{}, err
 	}
 	return r.outcome.Reported, r.outcome.err
@@ -62,18 +49,15 @@ func (l *Lessons) Report(ctx context.Context, draft Draft) (_ Reported, err erro
 // report is a draft that was checked and redacted, with all that can be made
 // of it before it is compared with what is stored.
 type report struct {
-	index       int // in the request
-	writer      principal.Principal
-	lesson      Lesson // as it is stored if it is new
-	fingerprint learning.Fingerprint
-	like        likeness.Of
-	document    tfidf.Document
-	escalate    []Escalation // if it is new
-	named       bool         // the client gave the id
-	untrusted   bool         // nobody vouches for it: it counts, and changes nothing that is there
-	size        int          // bytes of text
-	redacted    []string
-	notes       []string
+	index     int // in the request
+	writer    principal.Principal
+	lesson    Lesson // as it is stored if it is new
+	like      likeness.Of
+	escalate  []Escalation // if it is new
+	named     bool         // the client gave the id
+	untrusted bool         // nobody vouches for it: it counts, and changes nothing that is there
+	redacted  []string
+	notes     []string
 
 	outcome reportOutcome // when it was stored or refused
 }
@@ -122,11 +106,10 @@ func (l *Lessons) prepare(ctx context.Context, writer principal.Principal, draft
 			r.notes = append(r.notes, "it is proposed: no rule of the guard until another agent, or a captain, confirms it")
 		}
 	}
-	r.fingerprint, r.like, r.document = r.lesson.fingerprint(), l.like.Prepare(r.lesson.likenessParts()), document(&r.lesson)
+	r.like = l.like.Prepare(r.lesson.likenessParts())
 	if !unproven {
 		r.escalate = l.escalations.For(r.lesson)
 	}
-	r.size = len(r.document.Title) + len(r.document.Body)
 	return r, nil
 }
 
@@ -135,14 +118,11 @@ type reporting struct {
 	lessons *Lessons
 	at      time.Time
 	reports []*report
-	take    func() []*report  // says, when the turn has come, which reports there are; nil: those
-	aliases map[string]string // of a bulk call: ids that it gives to lessons that have another; decide alone uses it
+	aliases map[string]string // of a bulk call: ids that it gives to lessons that have another
 
-	remember []string // ids that the likeness was given in this run of decide
-	stored   []*storing
-	waiting  []*storing // new ones that are not written yet
-	changes  []Change
-	events   []eventlog.Event
+	stored  []*storing
+	changes []Change
+	events  []eventlog.Event
 }
 
 type reportOutcome struct {
@@ -158,54 +138,44 @@ type storing struct {
 	reworded bool              // an occurrence changed what the search sees of it
 	milder   learning.Severity // what its severity was, if an occurrence made it worse
 	escalate []Escalation
-	event    int // which of the events is its own
 }
 
-// queue puts the reports in the line of those that wait for a transaction.
-// When wait has returned without error, each has its outcome.
-func (g *reporting) queue(ctx context.Context) (wait func() error) {
-	committed := g.lessons.store.Change(ctx, g.decide, g.announce)
-	return func() error {
-		err := committed()
-		if err != nil {
-			g.forget()
-		}
-		return err
+// report stores reports in one transaction. Without an error each has its outcome then.
+func (l *Lessons) report(ctx context.Context, g *reporting) error {
+	g.lessons, g.at = l, l.now.Stamp()
+	err := l.store.Change(ctx, g.decide, g.announce)()
+	if err != nil {
+		g.forget()
 	}
+	return err
 }
 
 // forget takes out of the likeness what was to be stored and is not.
 func (g *reporting) forget() {
-	for _, id := range g.remember {
-		g.lessons.like.Remove(id)
+	for _, s := range g.stored {
+		if s.first {
+			g.lessons.like.Remove(s.lesson.ID)
+		}
 	}
-	g.remember = g.remember[:0]
+	g.stored, g.changes, g.events = nil, nil, nil
 }
 
 // decide says what becomes of each report beside what is stored, and stores it.
 func (g *reporting) decide(tx PipelineTx) error {
-	if g.take != nil {
-		g.reports = g.take()
-	}
 	g.forget()
-	g.stored, g.waiting, g.changes, g.events = g.stored[:0], g.waiting[:0], g.changes[:0], g.events[:0]
-	behind := behindTx{tx, g}
 	for _, r := range g.reports {
 		before := len(g.stored)
-		if err := g.one(behind, r); err != nil {
+		if err := g.one(tx, r); err != nil {
 			if errs.CodeOf(err) == errs.Internal || errs.CodeOf(err) == errs.StorageFull {
 				return err
 			}
 			r.outcome.err = err // refused before anything of it was written
 		}
 		for _, s := range g.stored[before:] {
-			if err := g.observe(behind, s); err != nil {
+			if err := g.observe(tx, s); err != nil {
 				return err
 			}
 		}
-	}
-	if err := g.write(tx); err != nil {
-		return err
 	}
 	if err := tx.AddChange(g.changes...); err != nil {
 		return err
@@ -254,12 +224,11 @@ func (g *reporting) one(tx PipelineTx, r *report) error {
 	}
 	lesson := r.lesson
 	lesson.SourceCaseIDs = sources
-	g.lessons.known.add(r.fingerprint)
+	if err := tx.InsertLesson(&lesson, lesson.fingerprint()); err != nil {
+		return err
+	}
 	g.lessons.like.Put(lesson.ID, r.like)
-	g.remember = append(g.remember, lesson.ID)
-	s := &storing{lesson: lesson, report: r, first: true, escalate: r.escalate}
-	g.waiting = append(g.waiting, s)
-	g.note(s)
+	g.note(&storing{lesson: lesson, report: r, first: true, escalate: r.escalate}, EventReported)
 	g.changes = append(g.changes, Change{LessonID: lesson.ID, Kind: ChangeReported, Agent: lesson.SourceAgent, After: snapshotOf(&lesson, g.at), At: g.at})
 	return nil
 }
@@ -316,10 +285,7 @@ func (g *reporting) known(tx PipelineTx, r *report) (Lesson, bool, error) {
 // byFingerprint finds the lesson with a report's fingerprint that was reported first.
 // Of rules, it is the first that takes the report's in without either losing anything.
 func (g *reporting) byFingerprint(tx PipelineTx, r *report) (Lesson, bool, error) {
-	if g.lessons.known.without(r.fingerprint) {
-		return Lesson{}, false, nil
-	}
-	all, err := tx.LessonsByFingerprint(r.fingerprint, maxSameTitle)
+	all, err := tx.LessonsByFingerprint(r.lesson.fingerprint(), maxSameTitle)
 	if err != nil {
 		return Lesson{}, false, err
 	}
@@ -331,97 +297,33 @@ func (g *reporting) byFingerprint(tx PipelineTx, r *report) (Lesson, bool, error
 	return Lesson{}, false, nil
 }
 
-// note tells of a report that was stored or counted, or will be stored.
-func (g *reporting) note(s *storing) {
+// note tells of a report that was stored or counted.
+func (g *reporting) note(s *storing, event string) {
 	o := &s.report.outcome
-	o.LessonID, o.Occurrences, o.Duplicate = s.lesson.ID, s.lesson.Occurrences, !s.first
+	o.LessonID, o.Number, o.Occurrences, o.Duplicate = s.lesson.ID, s.lesson.Number, s.lesson.Occurrences, !s.first
 	o.EscalatedTo = EscalatedTo(s.escalate)
-	s.event, g.events, g.stored = len(g.events), append(g.events, eventlog.Event{}), append(g.stored, s)
-	if !s.first {
-		g.number(s, EventOccurred)
-	}
+	agent := cmp.Or(s.report.writer.AgentID, s.report.lesson.SourceAgent)
+	g.stored = append(g.stored, s)
+	g.events = append(g.events, lessonEvent(event, &s.lesson, agent, g.at, Event{Escalate: s.escalate, Milder: s.milder}))
 }
 
-// number tells of a report what its lesson's number is a part of.
-func (g *reporting) number(s *storing, event string) {
-	agent := s.report.writer.AgentID
-	if agent == "" {
-		agent = s.report.lesson.SourceAgent
-	}
-	s.report.outcome.Number = s.lesson.Number
-	g.events[s.event] = lessonEvent(event, &s.lesson, agent, g.at, Event{Escalate: s.escalate, Milder: s.milder})
-}
-
-// write stores the new lessons that wait for it, together: each statement of its own would be a way to the database and back.
-func (g *reporting) write(tx PipelineTx) error {
-	if len(g.waiting) == 0 {
-		return nil
-	}
-	lessons, fingerprints := make([]*Lesson, len(g.waiting)), make([]learning.Fingerprint, len(g.waiting))
-	for i, s := range g.waiting {
-		lessons[i], fingerprints[i] = &s.lesson, s.report.fingerprint
-	}
-	if err := tx.InsertLessons(lessons, fingerprints); err != nil {
-		return err
-	}
-	for _, s := range g.waiting {
-		g.number(s, EventReported)
-	}
-	g.waiting = g.waiting[:0]
-	return nil
-}
-
-// behindTx is a transaction in which new lessons wait to be written until one of them may be asked for.
-type behindTx struct {
-	PipelineTx
-	g *reporting
-}
-
-// LessonOf implements PipelineTx.
-func (b behindTx) LessonOf(ref string) (Lesson, bool, error) {
-	numeral := strings.Trim(ref, "0123456789") == ""
-	if slices.ContainsFunc(b.g.waiting, func(s *storing) bool { return numeral || s.lesson.ID == ref }) {
-		if err := b.g.write(b.PipelineTx); err != nil {
-			return Lesson{}, false, err
-		}
-	}
-	return b.PipelineTx.LessonOf(ref)
-}
-
-// LessonsByFingerprint implements PipelineTx.
-func (b behindTx) LessonsByFingerprint(fingerprint learning.Fingerprint, limit int) ([]Lesson, error) {
-	if slices.ContainsFunc(b.g.waiting, func(s *storing) bool { return s.report.fingerprint == fingerprint }) {
-		if err := b.g.write(b.PipelineTx); err != nil {
-			return nil, err
-		}
-	}
-	return b.PipelineTx.LessonsByFingerprint(fingerprint, limit)
-}
-
-// byNumber compares lessons by when they were reported. One that is not written yet has no number, and is the newest.
-func byNumber(a, b Lesson) int { return cmp.Compare(uint64(a.Number-1), uint64(b.Number-1)) } //nolint:gosec // −1 becomes the greatest, as it should
+// byNumber compares lessons by when they were reported.
+func byNumber(a, b Lesson) int { return cmp.Compare(a.Number, b.Number) }
 
 // announce keeps the index and the rules in step with what was committed.
 func (g *reporting) announce() {
-	var docs []tfidf.Document
-	var rules []Lesson
+	var fresh []Lesson
 	for _, s := range g.stored {
-		if s.lesson.Type == learning.LessonAntiPattern {
-			rules = append(rules, present(s.lesson, g.at))
-		}
-		switch {
-		case !s.lesson.active():
-		case s.first:
-			s.report.document.Order = s.lesson.Number
-			docs = append(docs, s.report.document)
-		case s.reworded:
-			docs = append(docs, document(&s.lesson))
-			g.lessons.like.Put(s.lesson.ID, g.lessons.like.Prepare(s.lesson.likenessParts()))
+		if s.first {
+			fresh = append(fresh, s.lesson)
 		}
 	}
-	g.lessons.PutDocuments(docs)
-	if g.lessons.rules != nil && len(rules) > 0 {
-		g.lessons.rules.KeepRules(rules...)
+	g.lessons.took(fresh, g.at)
+	for _, s := range g.stored {
+		if !s.first {
+			now := present(s.lesson, g.at)
+			g.lessons.keep(&now, &now, s.reworded)
+		}
 	}
 }
 

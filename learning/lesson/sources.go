@@ -65,74 +65,39 @@ func ownAncestor() error {
 	return errs.InvalidField("source_case_ids", "would make the lesson its own ancestor")
 }
 
-// sourceOrder returns the order in which drafts are to be stored, so that each
+// SourceOrder returns the order in which drafts are to be stored, so that each
 // comes after those of the same call that it was drawn from, and otherwise as
-// they were given; and which of them are drawn from themselves, by others or
-// directly, and cannot be stored.
-func sourceOrder(drafts []Draft) (order []int, cyclic map[int]bool) {
-	w := sourceWalk{drafts: drafts, byID: map[string]int{}, cyclic: map[int]bool{}}
+// they were given; and which of them stand in a circle of sources, and cannot be stored.
+func SourceOrder(drafts []Draft) (order []int, cyclic map[int]bool) {
+	byID := map[string]int{}
 	for i := range drafts {
-		if id := drafts[i].ID; id != "" {
-			if _, there := w.byID[id]; !there {
-				w.byID[id] = i
+		if _, there := byID[drafts[i].ID]; !there && drafts[i].ID != "" {
+			byID[drafts[i].ID] = i
+		}
+	}
+	cyclic = map[int]bool{}
+	visited, place := make([]bool, len(drafts)), make([]int, len(drafts))
+	var path []int // to the draft that is visited; place is where each stands in it, from 1
+	var visit func(i int)
+	visit = func(i int) {
+		visited[i], path = true, append(path, i)
+		place[i] = len(path)
+		for _, ref := range drafts[i].SourceCaseIDs {
+			j, there := byID[strings.TrimSpace(ref)]
+			if there && !visited[j] {
+				visit(j)
+			} else if there && place[j] > 0 {
+				for _, member := range path[place[j]-1:] {
+					cyclic[member] = true
+				}
 			}
 		}
+		path, place[i], order = path[:len(path)-1], 0, append(order, i)
 	}
-	w.found, w.low = make([]int, len(drafts)), make([]int, len(drafts))
-	w.open = make([]bool, len(drafts))
 	for i := range drafts {
-		if w.found[i] == 0 {
-			w.visit(i)
+		if !visited[i] {
+			visit(i)
 		}
 	}
-	return w.order, w.cyclic
-}
-
-// sourceWalk finds the strongly connected components of drafts and their
-// sources, each after those that it points to. R. Tarjan, "Depth-first search
-// and linear graph algorithms", 1972.
-type sourceWalk struct {
-	drafts     []Draft
-	byID       map[string]int
-	found, low []int
-	open       []bool
-	stack      []int
-	clock      int
-	order      []int
-	cyclic     map[int]bool
-}
-
-func (w *sourceWalk) visit(i int) {
-	w.clock++
-	w.found[i], w.low[i] = w.clock, w.clock
-	w.stack, w.open[i] = append(w.stack, i), true
-	for _, ref := range w.drafts[i].SourceCaseIDs {
-		j, there := w.byID[strings.TrimSpace(ref)]
-		switch {
-		case !there:
-		case j == i:
-			w.cyclic[i] = true
-		case w.found[j] == 0:
-			w.visit(j)
-			w.low[i] = min(w.low[i], w.low[j])
-		case w.open[j]:
-			w.low[i] = min(w.low[i], w.found[j])
-		}
-	}
-	if w.low[i] != w.found[i] {
-		return
-	}
-	at := len(w.stack) - 1
-	for w.stack[at] != i {
-		at--
-	}
-	members := w.stack[at:]
-	for _, m := range members {
-		w.open[m] = false
-		w.order = append(w.order, m)
-		if len(members) > 1 {
-			w.cyclic[m] = true
-		}
-	}
-	w.stack = w.stack[:at]
+	return order, cyclic
 }

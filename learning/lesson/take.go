@@ -14,18 +14,7 @@ import (
 	"skillrouter/internal/principal"
 	"skillrouter/internal/redact"
 	"skillrouter/learning"
-	"skillrouter/learning/likeness"
-	"skillrouter/tfidf"
 )
-
-// takenLesson is a lesson that was checked, with all that can be made of it
-// before its transaction.
-type takenLesson struct {
-	lesson      Lesson
-	fingerprint learning.Fingerprint
-	document    tfidf.Document
-	like        likeness.Of
-}
 
 // Take takes in lessons of another router as they are: none is merged with
 // another that is like it, no pattern forms, nobody is told. An anti_pattern
@@ -35,59 +24,58 @@ func (l *Lessons) Take(ctx context.Context, lessons []Lesson, t learning.Taking)
 	if err := l.reading.Wait(ctx); err != nil {
 		return nil, err
 	}
-	return learning.Taker[Lesson, takenLesson, PipelineTx]{
+	return learning.Taker[Lesson, Lesson, PipelineTx]{
 		ID: func(lesson *Lesson) string { return lesson.ID },
-		Check: func(lesson Lesson) (takenLesson, error) {
-			r, err := l.takeLesson(ctx, lesson, at)
-			r.lesson.Trust = learning.TrustOfTaken(by)
-			return r, err
+		Check: func(lesson Lesson) (Lesson, error) {
+			ready, err := l.takeLesson(ctx, lesson, at)
+			ready.Trust = learning.TrustOfTaken(by)
+			return ready, err
 		},
 		Change: l.store.Change,
-		Put: func(tx PipelineTx, _ int, r *takenLesson) (bool, error) {
-			if _, there, err := tx.LessonOf(r.lesson.ID); err != nil || there {
+		Put: func(tx PipelineTx, _ int, lesson *Lesson) (bool, error) {
+			if _, there, err := tx.LessonOf(lesson.ID); err != nil || there {
 				return there, err
 			}
-			if err := tx.InsertLesson(&r.lesson, r.fingerprint); err != nil {
+			if err := tx.InsertLesson(lesson, lesson.fingerprint()); err != nil {
 				return false, err
 			}
-			r.document.Order = r.lesson.Number
-			change := Change{LessonID: r.lesson.ID, Kind: learning.ChangeImported, Agent: by.AgentID, After: snapshotOf(&r.lesson, at), At: at}
+			change := Change{LessonID: lesson.ID, Kind: learning.ChangeImported, Agent: by.AgentID, After: snapshotOf(lesson, at), At: at}
 			if err := tx.AddChange(change); err != nil {
 				return false, err
 			}
-			return false, tx.AddEvents(lessonEvent(learning.EventLessonImported, &r.lesson, by.AgentID, at, Event{}))
+			return false, tx.AddEvents(lessonEvent(learning.EventLessonImported, lesson, by.AgentID, at, Event{}))
 		},
-		Stored: func(stored []takenLesson) { l.took(stored, at) },
+		Stored: func(stored []Lesson) { l.took(stored, at) },
 	}.Take(ctx, lessons, t)
 }
 
-// took keeps what is in memory in step with the lessons that were stored.
-func (l *Lessons) took(stored []takenLesson, at time.Time) {
-	var documents []tfidf.Document
-	var rules []Lesson
-	for _, r := range stored {
-		l.known.add(r.fingerprint)
-		l.like.Put(r.lesson.ID, r.like)
-		if r.lesson.active() {
-			documents = append(documents, r.document)
+// took keeps what is in memory in step with new lessons that were stored.
+func (l *Lessons) took(stored []Lesson, at time.Time) {
+	var active, rules []Lesson
+	for _, lesson := range stored {
+		if _, there := l.like.WordsOf(lesson.ID); !there {
+			l.like.Put(lesson.ID, l.like.Prepare(lesson.likenessParts()))
 		}
-		if r.lesson.Type == learning.LessonAntiPattern {
-			rules = append(rules, present(r.lesson, at))
+		if lesson.active() {
+			active = append(active, lesson)
+		}
+		if lesson.Type == learning.LessonAntiPattern {
+			rules = append(rules, present(lesson, at))
 		}
 	}
-	l.PutDocuments(documents)
+	l.Put(active...)
 	if l.rules != nil && len(rules) > 0 {
 		l.rules.KeepRules(rules...)
 	}
 }
 
-func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r takenLesson, err error) {
+func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (Lesson, error) {
 	if err := cmp.Or(checkID("id", given.ID), learning.CheckAuthor("source_agent", given.SourceAgent)); err != nil {
-		return r, err
+		return given, err
 	}
 	draft := given.Draft()
 	if err := checkDraft(&draft, at); err != nil {
-		return r, err
+		return given, err
 	}
 	if err := cmp.Or(
 		checkBelief(given.Belief),
@@ -95,13 +83,12 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 		check.Names("validated_by", given.ValidatedBy, "pattern_id", given.PatternID, "superseded_by", given.SupersededBy),
 		check.Texts(MaxText, "validation_notes", given.ValidationNotes, "retired_reason", given.RetiredReason),
 	); err != nil {
-		return r, err
+		return given, err
 	}
 	redactDraft(&draft)
 	var c redact.Redaction
 	c.Text(&given.ValidationNotes, &given.RetiredReason)
-	r.lesson = draft.lesson()
-	e := &r.lesson
+	e := draft.lesson()
 	for _, list := range []*[]string{&e.Alternatives, &e.Tags, &e.RelatedFiles, &e.RelatedCommands, &e.Contexts, &e.SourceCaseIDs} {
 		*list = defaults.List(*list)
 	}
@@ -120,12 +107,11 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (r
 	}
 	e.Confidence = e.At(at)
 	if l.rules != nil && e.Type == learning.LessonAntiPattern && e.active() {
-		if _, err := l.rules.CheckRule(ctx, *e, false); err != nil {
-			return r, err
+		if _, err := l.rules.CheckRule(ctx, e, false); err != nil {
+			return given, err
 		}
 	}
-	r.fingerprint, r.like, r.document = e.fingerprint(), l.like.Prepare(e.likenessParts()), document(e)
-	return r, nil
+	return e, nil
 }
 
 // Take takes in patterns of another router, with what of their evidence is

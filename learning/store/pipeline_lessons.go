@@ -104,19 +104,9 @@ func (tx *transaction) PatternDrawnFrom(caseID string) (lesson.Lesson, bool, err
 
 // InsertLesson implements lesson.PipelineTx.
 func (tx *transaction) InsertLesson(l *lesson.Lesson, fingerprint learning.Fingerprint) (err error) {
-	return tx.InsertLessons([]*lesson.Lesson{l}, []learning.Fingerprint{fingerprint})
-}
-
-// InsertLessons implements lesson.PipelineTx.
-func (tx *transaction) InsertLessons(all []*lesson.Lesson, fingerprints []learning.Fingerprint) error {
-	rows := make([]*lessonRow, len(all))
-	for i, l := range all {
-		rows[i] = &lessonRow{*l, fingerprints[i]}
-	}
-	err := lessonRows.InsertMany(tx.db, rows, 0)
-	for i, row := range rows {
-		all[i].Number = row.Number
-	}
+	row := &lessonRow{*l, fingerprint}
+	err = lessonRows.Insert(tx.db, row)
+	l.Number = row.Number
 	return err
 }
 
