@@ -42,10 +42,9 @@ type Folder struct {
 	log        *slog.Logger
 	synced     committer.Bell
 
-	mu      sync.Mutex // one Sync at a time
-	parsed  map[string]found
-	told    map[string]procedure.FileProblem // by file
-	folders []string
+	mu     sync.Mutex // one Sync at a time
+	parsed map[string]found
+	told   map[string]procedure.FileProblem // by file
 }
 
 // Open makes the folder if need be, for this user alone. The rights of one that is there are its owner's to choose.
@@ -243,7 +242,7 @@ func (f *Folder) keep(seen *scan) {
 			parsed[name+"\n"+mark] = file
 		}
 	}
-	f.parsed, f.folders = parsed, seen.folders
+	f.parsed = parsed
 }
 
 // tell passes the problems on, each to the log once.

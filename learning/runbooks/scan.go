@@ -23,9 +23,8 @@ import (
 const (
 	// MaxFiles bounds how many files of a folder are read.
 	MaxFiles = 5000
-	// maxFolders bounds how deep folders are looked into, and maxWatched how many of them are.
+	// maxFolders bounds how deep folders are looked into.
 	maxFolders = 8
-	maxWatched = 1000
 	// markerName is the file by which a folder is known again. Who deletes the
 	// folder deletes it with it, and gets all files written anew.
 	markerName = ".skillrouter"
@@ -35,7 +34,6 @@ const (
 type scan struct {
 	files    map[string]found // by ProcedureID
 	marks    map[string]string
-	folders  []string // within the folder, with slashes; "." is itself
 	problems []procedure.FileProblem
 	// partial: some of it could not be read, and what is missing may be there.
 	partial bool
@@ -76,12 +74,11 @@ func look(root *os.Root, id string, parsed map[string]found) (*scan, error) {
 			}
 			return nil
 		case entry.IsDir():
-			if strings.Count(name, "/") >= maxFolders || len(s.folders) >= maxWatched {
-				s.refuse(name, &Problem{Text: "is too deep in the folder, or one folder too many, and is not looked into"})
+			if strings.Count(name, "/") >= maxFolders {
+				s.refuse(name, &Problem{Text: "is too deep in the folder, and is not looked into"})
 				s.partial = true
 				return fs.SkipDir
 			}
-			s.folders = append(s.folders, name)
 			return nil
 		case path.Ext(name) != ".yaml" && path.Ext(name) != ".yml":
 			return nil

@@ -2,110 +2,75 @@ package runbooks
 
 import (
 	"context"
-	"path/filepath"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path"
 	"strings"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
+	"skillrouter/internal/committer"
 )
 
 // When the folder is looked at.
 const (
-	// settleFor is how long nothing must happen before what did is looked at: an editor
-	// writes a file in several steps. settleMost bounds that where something always happens.
-	settleFor  = 150 * time.Millisecond
-	settleMost = 2 * time.Second
-	// rescanEvery is how often the whole folder is looked at besides: the system loses
-	// news when there is too much, and has none of network drives. rescanUnwatched holds where it has none at all.
-	rescanEvery     = time.Minute
-	rescanUnwatched = 5 * time.Second
+	// lookEvery is how often names, sizes and times of files are looked at. What changed is read when two looks see the same: an
+	// editor writes a file in several steps.
+	lookEvery = time.Second / 2
+	// settleFor is how long after a procedure was saved the folder is written.
+	settleFor = 150 * time.Millisecond
+	// rescanEvery is how often the whole folder is read besides: a file may change and keep its size and time.
+	rescanEvery = time.Minute
 )
 
-// Run keeps the folder in step until ctx ends, and returns nil. Folders are
-// watched and not files, because editors put a new file in the old one's place.
+// Run keeps the folder in step until ctx ends, and returns nil. Systems differ in the news that they give of files, and network
+// drives give none: so it looks.
 func (f *Folder) Run(ctx context.Context) error {
-	every := rescanEvery
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		f.log.WarnContext(ctx, "the folder of procedures cannot be watched, and is looked at again and again", "error", err, "every", rescanUnwatched)
-		watcher, every = &fsnotify.Watcher{}, rescanUnwatched // its channels are nil and never ready
-	} else {
-		defer watcher.Close()
-	}
-	watched := map[string]bool{}
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	due := time.NewTimer(0) // at once: something may have changed since the last Sync
-	defer due.Stop()
-	var first time.Time // when what waits first happened
-	wait := func() {
-		now := time.Now()
-		if first.IsZero() {
-			first = now
-		}
-		due.Reset(max(min(settleFor, settleMost-now.Sub(first)), 0))
-	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
 	changed := f.procedures.Changed()
+	var read, before uint64
+	var last time.Time
 	for {
+		now := f.glance()
+		if settled := now == before && now != read; settled || time.Since(last) >= rescanEvery {
+			if err := f.Sync(ctx); err != nil && ctx.Err() == nil {
+				f.log.WarnContext(ctx, "the folder of procedures could not be brought in step and is tried again", "error", err)
+			}
+			read, last = now, time.Now()
+		}
+		before = now
 		select {
 		case <-ctx.Done():
 			return nil
-		case event := <-watcher.Events:
-			if matters(event.Name) {
-				wait()
-			}
-			if event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename) {
-				delete(watched, event.Name) // its watch is gone with it, should it be a folder
-			}
-			continue
-		case err := <-watcher.Errors: // most likely, news were lost
-			f.log.DebugContext(ctx, "the folder of procedures is looked at as a whole", "error", err)
-			wait()
-			continue
 		case <-changed:
-			changed = f.procedures.Changed()
-			wait()
-			continue
-		case <-ticker.C:
-		case <-due.C:
-		}
-		first = time.Time{}
-		if every == rescanEvery {
-			f.watch(ctx, watcher, watched) // before the look, so that nothing falls in between
-		}
-		if err := f.Sync(ctx); err != nil && ctx.Err() == nil {
-			f.log.WarnContext(ctx, "the folder of procedures could not be brought in step and is tried again", "error", err)
-		}
-		if every == rescanEvery && f.watch(ctx, watcher, watched) {
-			wait() // a folder is watched from now on, in which something may have happened meanwhile
+			_ = committer.Pause(ctx, settleFor) // more is saved at once, as by an import
+			changed, last = f.procedures.Changed(), time.Time{}
+		case <-tick.C:
 		}
 	}
 }
 
-// watch watches the folder and those in it; it tells whether one is new.
-func (f *Folder) watch(ctx context.Context, watcher *fsnotify.Watcher, watched map[string]bool) (more bool) {
-	f.mu.Lock()
-	folders := append([]string{"."}, f.folders...)
-	f.mu.Unlock()
-	for _, folder := range folders {
-		name := filepath.Join(f.name, filepath.FromSlash(folder))
-		if watched[name] {
-			continue
+// glance is the same as long as the names, sizes and times of the folder's files are.
+func (f *Folder) glance() uint64 {
+	seen, count := fnv.New64a(), 0
+	_ = fs.WalkDir(os.DirFS(f.name), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch hidden := name != "." && strings.HasPrefix(path.Base(name), "."); {
+		case err != nil:
+			return nil //nolint:nilerr // Sync says what cannot be read
+		case entry.IsDir() && (hidden || strings.Count(name, "/") >= maxFolders):
+			return fs.SkipDir
+		case hidden:
+			return nil
 		}
-		if err := watcher.Add(name); err != nil {
-			f.log.DebugContext(ctx, "a folder of procedures cannot be watched", "folder", name, "error", err)
-			continue
+		if count++; count > MaxFiles {
+			return fs.SkipAll
 		}
-		watched[name] = true
-		more = true
-	}
-	return more
-}
-
-// matters tells whether a change of that file or folder is looked at: the
-// temporary files of editors, and our own, are hidden or have other names.
-func matters(name string) bool {
-	base := filepath.Base(name)
-	ext := filepath.Ext(base)
-	return !strings.HasPrefix(base, ".") && (ext == ".yaml" || ext == ".yml" || ext == "") || base == markerName
+		if info, err := entry.Info(); err == nil {
+			fmt.Fprintln(seen, name, info.Size(), info.ModTime().UnixNano())
+		}
+		return nil
+	})
+	return seen.Sum64()
 }
