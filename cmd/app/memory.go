@@ -129,7 +129,7 @@ func failedBefore(incidents *history.Incidents) func(project, command string) []
 		if w == nil {
 			return nil
 		}
-		reason := fmt.Sprintf("%s failed in %d of %d uses", w.Feature, w.Failures, w.Uses)
+		reason := fmt.Sprintf("it failed in %d of %d uses", w.Failures, w.Uses)
 		if by := w.By(); by != "" {
 			reason += "; what worked was " + by
 		}

@@ -116,14 +116,13 @@ func (n *Incidents) learn(ctx context.Context, draft Draft) (learned Learned, er
 	o := observe(draft.Steps)
 	l := &lesson{
 		observed: o, draft: draft, chains: o.chains(draft.Project, draft.Session, draft.Begin),
-		voice: principal.Of(ctx).Voice(), session: hashOf(draft.Project, draft.Session), now: n.now.Stamp(), failures: map[int]failure{}, features: map[int][]feature{},
+		voice: principal.Of(ctx).Voice(), session: hashOf(draft.Project, draft.Session), now: n.now.Stamp(), failures: map[int]failure{},
 	}
 	// What the texts say is read before the transaction: everybody's writes wait for that.
 	for i, s := range draft.Steps {
 		if l.chains[i] == 0 {
 			continue
 		}
-		l.features[i] = features(s.Command)
 		if s.Outcome == Failed {
 			f := o.failed(i)
 			if f.class == mistake {
@@ -193,7 +192,6 @@ type lesson struct {
 	session  int64
 	now      time.Time
 	failures map[int]failure
-	features map[int][]feature // of the commands
 }
 
 // apply learns in a transaction. It may run twice.
@@ -272,7 +270,6 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 	slices.SortFunc(put, func(a, b Incident) int { return strings.Compare(a.ID, b.ID) })
 	var list []Use
 	for feature, u := range uses {
-		u.Feature = feature
 		list, touched = append(list, *u), append(touched, feature)
 	}
 	if err := cmp.Or(tx.AddSteps(steps), tx.PutIncidents(put), tx.AddUses(list)); err != nil {
@@ -347,27 +344,21 @@ func (l *lesson) at(i int) time.Time {
 	return l.now
 }
 
-// use counts the features of the command at i. Of one that failed only those count that the error may be about.
+// use counts how the command at i went.
 func (l *lesson) use(uses map[int64]*Use, i int, incident int64) {
-	charged := l.features[i]
-	if incident != 0 {
-		charged = blamed(charged, l.failures[i].line)
+	feature := featureOf(l.draft.Project, l.steps[i].Command)
+	u := uses[feature]
+	if u == nil {
+		u = &Use{Feature: feature, Project: l.draft.Project}
+		uses[feature] = u
 	}
-	for _, feature := range charged {
-		k := hashOf(l.draft.Project, "feature", feature.name)
-		u := uses[k]
-		if u == nil {
-			u = &Use{Project: l.draft.Project}
-			uses[k] = u
-		}
-		u.Uses++
-		switch {
-		case incident != 0:
-			u.Failures++
-			u.Since, u.Incident = 0, incident
-		case l.steps[i].Outcome == Worked:
-			u.Since++
-		}
+	u.Uses++
+	switch {
+	case incident != 0:
+		u.Failures++
+		u.Since, u.Incident = 0, incident
+	case l.steps[i].Outcome == Worked:
+		u.Since++
 	}
 }
 

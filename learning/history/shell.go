@@ -18,10 +18,7 @@ import (
 // simple is one simple command of a shell text.
 type simple struct {
 	words []string // without quotes
-	bare  string   // the words that no quote protects
 	piped bool     // it reads what another command of the text prints
-	// excused is true before "||": it may fail.
-	excused bool
 }
 
 // simples are the simple commands of a shell text, as the guard reads it. Logs are cut: of a text that no shell would read,
@@ -30,12 +27,12 @@ func simples(text string) []simple {
 	r := &shellReader{text: text}
 	stmts, err := act.Parse(text)
 	for _, stmt := range stmts {
-		r.stmt(stmt, false, false)
+		r.stmt(stmt, false)
 	}
 	if err != nil && len(r.list) == 0 {
 		for part := range strings.SplitSeq(strings.NewReplacer("&&", "\n", ";", "\n").Replace(text), "\n") {
 			if words := strings.Fields(part); len(words) > 0 {
-				r.list = append(r.list, simple{words: words, bare: part})
+				r.list = append(r.list, simple{words: words})
 			}
 		}
 	}
@@ -48,60 +45,50 @@ type shellReader struct {
 	list []simple
 }
 
-func (r *shellReader) stmt(stmt *syntax.Stmt, piped, excused bool) {
+func (r *shellReader) stmt(stmt *syntax.Stmt, piped bool) {
 	switch cmd := stmt.Cmd.(type) {
 	case *syntax.CallExpr:
-		r.add(cmd.Assigns, cmd.Args, piped, excused)
+		r.add(cmd.Assigns, cmd.Args, piped)
 	case *syntax.DeclClause:
-		r.list = append(r.list, simple{words: []string{cmd.Variant.Value}, piped: piped, excused: excused})
+		r.list = append(r.list, simple{words: []string{cmd.Variant.Value}, piped: piped})
 	case *syntax.BinaryCmd:
-		pipe := cmd.Op == syntax.Pipe || cmd.Op == syntax.PipeAll
-		r.stmt(cmd.X, piped, excused || cmd.Op == syntax.OrStmt)
-		r.stmt(cmd.Y, pipe, excused)
+		r.stmt(cmd.X, piped)
+		r.stmt(cmd.Y, cmd.Op == syntax.Pipe || cmd.Op == syntax.PipeAll)
 	case nil: // a redirection alone
 	default: // what stands within a block, a loop or a subshell
 		first := len(r.list)
 		syntax.Walk(stmt.Cmd, func(node syntax.Node) bool {
 			inner, is := node.(*syntax.Stmt)
 			if is {
-				r.stmt(inner, piped && len(r.list) == first, excused)
+				r.stmt(inner, piped && len(r.list) == first)
 			}
 			return !is
 		})
 	}
 }
 
-func (r *shellReader) add(assigns []*syntax.Assign, args []*syntax.Word, piped, excused bool) {
-	s := simple{piped: piped, excused: excused}
+func (r *shellReader) add(assigns []*syntax.Assign, args []*syntax.Word, piped bool) {
+	s := simple{piped: piped}
 	for _, a := range assigns {
 		s.words = append(s.words, r.typed(a))
 	}
-	var bare strings.Builder
 	for _, word := range args {
 		var plain strings.Builder
 		for _, part := range word.Parts {
 			switch part := part.(type) {
 			case *syntax.Lit:
 				plain.WriteString(strings.ReplaceAll(part.Value, "\\", ""))
-				bare.WriteString(part.Value)
 			case *syntax.SglQuoted:
 				plain.WriteString(part.Value)
-				bare.WriteByte('_')
+			case *syntax.DblQuoted:
+				plain.WriteString(strings.TrimSuffix(strings.TrimPrefix(r.typed(part), `"`), `"`))
 			default:
-				text := r.typed(part)
-				if _, quoted := part.(*syntax.DblQuoted); quoted {
-					text = strings.TrimSuffix(strings.TrimPrefix(text, `"`), `"`)
-					bare.WriteByte('_')
-				} else {
-					bare.WriteString(text)
-				}
-				plain.WriteString(text)
+				plain.WriteString(r.typed(part))
 			}
 		}
 		s.words = append(s.words, plain.String())
-		bare.WriteByte(' ')
 	}
-	if s.bare = bare.String(); len(s.words) > 0 {
+	if len(s.words) > 0 {
 		r.list = append(r.list, s)
 	}
 }
@@ -306,95 +293,12 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
 }
 
-// Bounds of the words of a command that tell it from others, in bytes, and how many are looked at.
-const (
-	maxFlag     = 30
-	maxArgument = 40
-	maxFolder   = 120
-	maxShape    = 300
-	maxFeatures = 64
-)
+// maxForm is how much of a command tells it from others, in bytes.
+const maxForm = 300
 
-var (
-	unquotedGlob = lazyregexp.New(`\S*/\S*[\[(][\w.-]+[\])]\S*`)
-	environment  = lazyregexp.New(`(^|[\s;&/])(source|\.) |venv/bin|conda activate`)
-)
-
-// feature is what of a command may be what is wrong with it.
-type feature struct {
-	name string
-	word string // of the command, which an error may name; empty where it is no single word
-}
-
-// full tells whether it is the command as such.
-func (f feature) full() bool { return strings.HasPrefix(f.name, "command ") }
-
-// features are a command's program, its flags, its arguments, the folders that it names, what a program's text
-// imports, an unquoted pattern, and the command as such.
-func features(text string) (all []feature) {
-	within := ""
-	if environment.MatchString(text) {
-		within = " within an environment"
-	}
-	add := func(word string, parts ...string) {
-		all = append(all, feature{strings.Join(parts, " ") + within, word})
-	}
-	for _, c := range simples(check.Head(text, MaxCommand)) {
-		if len(all) > maxFeatures {
-			break
-		}
-		p := programOf(c)
-		words := programWords(c.words)
-		switch {
-		case p == "" || c.excused:
-			continue
-		case p == "cd":
-			if len(words) > 1 && !strings.ContainsAny(words[1][:min(1, len(words[1]))], "/~$-") && !strings.HasPrefix(words[1], "..") {
-				all = append(all, feature{"cd " + words[1], words[1]})
-			}
-			continue
-		}
-		add("", "program", p)
-		if strings.Contains(words[0], "/") {
-			all = append(all, feature{"path " + words[0], words[0]})
-		}
-		for _, word := range words[1:] {
-			switch spaced := strings.ContainsAny(word, " \t\n"); {
-			case strings.HasPrefix(word, "-") && len(word) < maxFlag:
-				flag, _, _ := strings.Cut(word, "=")
-				add(flag, "flag", p, flag)
-			case strings.Contains(word, "/") && len(word) < maxFolder && !spaced:
-				folder, _, _ := strings.Cut(word, "/")
-				add(word, "folder", p, folder+"/")
-				add(word, "file", p, word)
-			case !strings.Contains(word, "/") && len(word) > 1 && len(word) < maxArgument && !spaced && !strings.HasSuffix(p, " "+word):
-				add(word, "argument", p, word)
-			}
-		}
-		if !anything(p) && unquotedGlob.MatchString(c.bare) {
-			add("", "unquoted pattern")
-		}
-	}
-	if strings.Contains(text, "python") {
-		for _, m := range imported.FindAllStringSubmatch(text, 8) {
-			add(m[1], "import", m[1])
-		}
-	}
-	all = all[:min(len(all), maxFeatures)]
-	add("", "command", normal(oneLine(check.Head(text, maxShape))))
-	slices.SortFunc(all, func(a, b feature) int { return strings.Compare(a.name, b.name) })
-	return slices.CompactFunc(all, func(a, b feature) bool { return a.name == b.name })
-}
-
-// blamed are the features that an error may be about: those whose words it names and the command as such, or all where it names none.
-func blamed(all []feature, line string) []feature {
-	named := slices.DeleteFunc(slices.Clone(all), func(f feature) bool {
-		return f.word == "" && !f.full() || f.word != "" && !names(line, f.word)
-	})
-	if len(named) > 1 {
-		return named
-	}
-	return all
+// featureOf is what a command is counted as in a project: the command as such, whatever paths and numbers it names.
+func featureOf(project, command string) int64 {
+	return hashOf(project, "feature", "command "+normal(oneLine(check.Head(command, maxForm))))
 }
 
 // names tells whether a line holds a word, and not as a part of another.
@@ -411,5 +315,3 @@ func names(line, word string) bool {
 		}
 	}
 }
-
-var imported = lazyregexp.New(`(?m)(?:^|[;"'])\s*(?:import|from)\s+(\w+)`)

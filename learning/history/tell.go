@@ -299,7 +299,6 @@ func (n *Incidents) again(answer int64) bool {
 // Warning is why a command should be thought over.
 type Warning struct {
 	Incident Incident
-	Feature  string
 	Uses     int
 	Failures int
 	command  string
@@ -315,11 +314,9 @@ func (n *Incidents) Warn(project, command string) *Warning {
 	if len(warned) == 0 || command == "" {
 		return nil
 	}
-	for _, feature := range features(command) {
-		u, is := hot[hashOf(project, "feature", feature.name)]
-		if inc, there := warned[u.Incident]; is && there {
-			return &Warning{inc, feature.name, u.Uses, u.Failures, command, inc.offered(n.everybody(), nil)}
-		}
+	u, is := hot[featureOf(project, command)]
+	if inc, there := warned[u.Incident]; is && there {
+		return &Warning{inc, u.Uses, u.Failures, command, inc.offered(n.everybody(), nil)}
 	}
 	return nil
 }
