@@ -150,7 +150,7 @@ func TestNoLinkToNowhere(t *testing.T) {
 	if page := s.shows("/ui/timeline", "Bash cachectl wipe --all", "Write /w/main.go"); strings.Contains(page, "file_path") || strings.Contains(page, "cwd") {
 		t.Error("a call is shown as JSON")
 	}
-	s.shows("/ui/guard/ledger?rule=editing", "which is no rule")
+	s.shows("/ui/guard/ledger?rule=editing", "No check fits")
 	made := s.api(http.MethodPost, "/api/knowledge", map[string]any{"category": "c", "title": "t", "content": "c", "tags": []string{"one", "two"}})
 	s.shows("/ui/memory?kind=knowledge&id="+fmt.Sprint(made["knowledge_id"]), "one", "two")
 }

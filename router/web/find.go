@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter/comms"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
@@ -84,7 +85,7 @@ func (s *Server) agentsOf(v *visit, lookedFor string) (found, orders []choice, e
 		return nil, nil, nil
 	}
 	verb, rest, _ := strings.Cut(strings.ToLower(lookedFor), " ")
-	for skip := 0; skip <= maxSkip && len(found) < maxFound && len(orders) < maxFound; skip += operational.MaxLimit {
+	for skip := 0; skip <= comms.MaxAgents && len(found) < maxFound && len(orders) < maxFound; skip += operational.MaxLimit {
 		agents, err := s.services.Presence.Agents(v.Context(), operational.AgentFilter{Skip: skip, Limit: operational.MaxLimit})
 		if err != nil {
 			return nil, nil, err

@@ -28,14 +28,19 @@ var functions = template.FuncMap{
 	"pathOf":   pathOf,
 	"toldPath": toldPath, "momentPath": momentPath,
 	"lower":   strings.ToLower,
-	"decimal": func(n float64) string { return strconv.FormatFloat(n, 'f', 2, 64) },
+	"decimal": decimal,
 	"empty": func(notes []string, otherwise string) string {
 		if len(notes) > 0 { // they say it
 			return ""
 		}
 		return otherwise
 	},
-	"last": func(i int, cells []cell) bool { return i == len(cells)-1 },
+	"last": func(i int, columns []column) bool { return i == len(columns)-1 },
+	"first": func(list string) string {
+		one, _, _ := strings.Cut(list, ", ")
+		return one
+	},
+	"share": share, "day": day, "whoPath": whoPath, "split": strings.Fields,
 	"visible": func(fields []field) bool {
 		return slices.ContainsFunc(fields, func(f field) bool { return f.Form != "hiddenBy" })
 	},
@@ -73,8 +78,12 @@ type stamp struct {
 	Zero    bool
 }
 
-// moment prepares a time for the part "time", seen from now.
-func moment(now, t time.Time) stamp {
+// moment prepares a time, or what a member says of one, for the part "time", seen from now.
+func moment(now time.Time, of any) stamp {
+	t, is := of.(time.Time)
+	if !is {
+		t, _ = time.Parse(time.RFC3339, asText(of)) // what is no time is none
+	}
 	if t.IsZero() {
 		return stamp{Zero: true}
 	}
@@ -86,6 +95,15 @@ func moment(now, t time.Time) stamp {
 		s.Ago = "in " + span(-d)
 	}
 	return s
+}
+
+// stampOf is a time as a member says it.
+func stampOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// day is the day that a member says.
+func day(said string) string {
+	t, _ := time.Parse(time.RFC3339, said)
+	return t.Format("Mon 2 Jan")
 }
 
 // span is a duration in its largest unit, as people say it.
@@ -158,8 +176,20 @@ func count(value any) string {
 	return digits
 }
 
-// percent writes a share as a whole per cent.
-func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 0, 64) + " %" }
+// share writes a share as a whole per cent; empty: it is none.
+func share(said string) string {
+	n, err := strconv.ParseFloat(said, 64)
+	if err != nil {
+		return ""
+	}
+	return strconv.FormatFloat(100*n, 'f', 0, 64) + " %"
+}
+
+// decimal writes a number with two digits behind the point.
+func decimal(said string) string {
+	n, _ := strconv.ParseFloat(said, 64) // what is no number is none
+	return strconv.FormatFloat(n, 'f', 2, 64)
+}
 
 // tone is the colour of a chip with this word: good, calm, warn, bad, or plain.
 func tone(word any) string {

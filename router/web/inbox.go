@@ -6,15 +6,15 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning/history"
-	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/decision"
 )
+
+// What waits for a person. Approving a blocked command is done on its own page alone.
 
 const (
 	// mostDecided is how many things one form decides on: two full lists. Each is a write of its own, some milliseconds long.
@@ -22,30 +22,6 @@ const (
 	// shownGaps is how many unanswered questions stand among what waits.
 	shownGaps = "20"
 )
-
-// inboxThings are what waits for a person. Approving a blocked command is done on its own page alone.
-func (s *Server) inboxThings() {
-	s.own["matter"] = func(t *thing) {
-		t.list = s.matters
-		t.read = func(*visit, string) (*detail, error) { return nil, errs.InvalidField("kind", "is required") }
-		s.action(inboxPath+"/do", inboxPath, s.decideAll)
-	}
-	s.own["approval"] = func(t *thing) { t.more = s.approval }
-	s.own["proposal"] = func(t *thing) {
-		t.row = func(_ *visit, item any, of *record) { of.set("says", item.(history.Proposal).Says()) }
-		t.more = func(_ *visit, item any, d *detail) error {
-			p := item.(history.Proposal)
-			stored := p.StoredAs
-			if p.Kind != history.ProposalEpisode {
-				stored = p.Persona + "/" + stored
-			}
-			if p.StoredAs != "" {
-				d.Facts = append(d.Facts, shownFact{Name: "The memory", Text: p.StoredAs, Path: pathOf(string(p.Kind), stored)})
-			}
-			return nil
-		}
-	}
-}
 
 // wait says how what waits for a person is gathered, and what is said of it.
 type wait struct {
@@ -57,9 +33,7 @@ type wait struct {
 // matter is one thing that waits.
 type matter struct {
 	row
-	rank  int // 0: somebody cannot go on
-	at    time.Time
-	agent string
+	rank  int        // 0: somebody cannot go on
 	items url.Values // what the checkbox sends
 }
 
@@ -74,9 +48,6 @@ func (s *Server) waiting(v *visit) (int, error) {
 
 // gathered are all matters that wait, the most urgent first, and among these the newest.
 func (s *Server) gathered(v *visit) (matters []matter, err error) {
-	if s.services.Decisions == nil {
-		return nil, nil
-	}
 	found, err := s.services.Decisions.Waiting(v.Context())
 	if err != nil {
 		return nil, err
@@ -86,9 +57,8 @@ func (s *Server) gathered(v *visit) (matters []matter, err error) {
 		if t == nil || t.Waits.Say == "" {
 			continue
 		}
-		waiting := reflect.ValueOf(found).FieldByName(t.Waits.Of)
 		var all []any
-		if waiting.IsValid() {
+		if waiting := reflect.ValueOf(found).FieldByName(t.Waits.Of); waiting.IsValid() {
 			all = elements(waiting)
 		} else {
 			answer, err := s.call(v, t.List, "", url.Values{"order": {"count"}, "limit": {shownGaps}}, "")
@@ -97,34 +67,33 @@ func (s *Server) gathered(v *visit) (matters []matter, err error) {
 			}
 			all, _, _ = items(answer)
 		}
-		for _, item := range all {
-			m, err := s.matter(v, t, item)
-			if err != nil {
-				return nil, err
-			}
-			if project := v.value("project"); project == "" || m.Cells[3].Text == "" || m.Cells[3].Text == project {
-				matters = append(matters, m)
+		rows, err := s.rowsFrom(v, t, all, "")
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			if project, asked := r.Say("project"), v.value("project"); asked == "" || project == "" || project == asked {
+				matters = append(matters, s.matter(t, r))
 			}
 		}
 	}
-	slices.SortStableFunc(matters, func(a, b matter) int { return cmp.Or(a.rank-b.rank, b.at.Compare(a.at)) })
+	slices.SortStableFunc(matters, func(a, b matter) int { return cmp.Or(a.rank-b.rank, b.at().Compare(a.at())) })
 	return matters, nil
 }
 
 // matter is a row that waits, with what the keys a and d do with it: of what can be done with many, the first and the dangerous.
-func (s *Server) matter(v *visit, t *thing, item any) (m matter, err error) {
-	of, err := recordOf(item)
-	if err != nil {
-		return m, err
+func (s *Server) matter(t *thing, r row) matter {
+	rank, of := r.titled(t.Waits.Rank), r.record
+	m := matter{row: r, rank: max(slices.Index(operational.EscalationPriorities(), operational.EscalationPriority(rank)), 0)}
+	m.Columns, m.Title = s.things["matter"].Columns, strings.TrimRight(r.titled(t.Waits.Say), ": ")
+	m.record = record{
+		{Name: "rank", Value: rank},
+		{Name: "tone", Value: []string{"bad", "warn", "calm", "plain"}[m.rank]},
+		{Name: "kind", Value: t.Kind},
+		{Name: "project", Value: of.Say("project")},
+		{Name: "agent", Value: strings.Split(of.Say(t.Waits.Agent), ", ")[0]},
+		{Name: "at", Value: of.Say(t.Waits.At)},
 	}
-	if t.row != nil {
-		t.row(v, item, &of)
-	}
-	id, rank := of.say(cmp.Or(t.ID, "id")), of.titled(t.Waits.Rank)
-	m.rank = max(slices.Index(operational.EscalationPriorities(), operational.EscalationPriority(rank)), 0)
-	m.at, _ = time.Parse(time.RFC3339, of.say(t.Waits.At))
-	m.agent = strings.Split(of.say(t.Waits.Agent), ", ")[0]
-	m.row = row{ID: id, Kind: t.Kind, Title: strings.TrimRight(of.titled(t.Waits.Say), ": "), Path: pathOf(t.Kind, id)}
 	for _, a := range t.Acts {
 		switch verb := t.Kind + "." + a.Verb; {
 		case a.Bulk && a.First:
@@ -133,46 +102,47 @@ func (s *Server) matter(v *visit, t *thing, item any) (m matter, err error) {
 			m.Decline = verb
 		}
 	}
-	m.items = url.Values{"kind": {t.Kind}, "title": {short(120, m.Title)}, "id": {id}}
-	if ids := of.say("IDs"); ids != "" { // of what was escalated to several
+	m.items = url.Values{"kind": {t.Kind}, "title": {short(120, m.Title)}, "id": {m.ID}}
+	if ids := of.Say("IDs"); ids != "" { // of what was escalated to several
 		m.items["id"] = strings.Split(ids, ", ")
 	}
 	for _, name := range t.Hidden {
-		m.items.Set(name, of.say(name))
+		m.items.Set(name, of.Say(name))
 	}
 	if t.Also == inboxPath { // its page is at another place, and it is decided on here
-		m.Path = link(inboxPath, "kind", t.Kind, "id", id)
+		m.Path = link(inboxPath, "kind", t.Kind, "id", m.ID)
 	}
-	m.Cells = []cell{{Icon: []string{"bad", "warn", "calm", "plain"}[m.rank], Sub: rank}, text(t.Kind), head(m.Path, m.Title, ""), text(of.say("project")), agentCell(m.agent), at(m.at)}
-	return m, nil
+	return m
 }
 
 // folded are the rows of matters, each of what says the same once.
 func folded(matters []matter) (rows []row) {
+	times := map[string]int{}
 	var once []matter
 	for _, m := range matters {
 		i := slices.IndexFunc(once, func(f matter) bool {
-			return f.Kind == m.Kind && f.Title == m.Title && f.agent == m.agent && len(m.items) == 3 // what is asked again has a number
+			return f.Kind == m.Kind && f.Title == m.Title && f.Say("agent") == m.Say("agent") && len(m.items) == 3 // what is asked again has a number
 		})
 		if i < 0 {
 			i, once = len(once), append(once, m)
 		} else {
 			once[i].items["id"] = append(once[i].items["id"], m.items["id"]...)
 		}
-		once[i].Cells[2].Times++
+		times[once[i].Path]++
 	}
 	for _, m := range once {
 		if m.Decline != "" {
 			m.Pick = m.items.Encode()
 		}
+		m.set("times", count(times[m.Path]))
 		rows = append(rows, m.row)
 	}
 	return rows
 }
 
-func (s *Server) matters(v *visit) (listing, error) {
+func (s *Server) matters(v *visit, _ *thing) (listing, error) {
 	found, err := s.gathered(v)
-	l := listing{table: table{Rows: folded(found), Picks: v.principal().Has(principal.ScopeAgent)}, Title: "Waits for you", Order: "The most urgent first"}
+	l := listing{table: table{Rows: folded(found), Picks: v.principal().Has(principal.ScopeAgent)}, Title: "Waits for you"}
 	for _, kind := range []string{"escalation", "incident", "proposal", "approval"} {
 		t := s.things[kind]
 		if t == nil || !l.Picks {
@@ -217,22 +187,18 @@ func (s *Server) decideAll(v *visit) (string, error) {
 			chosen = append(chosen, item)
 		}
 	}
-	switch {
-	case len(chosen) == 0:
-		return "", errs.InvalidField("item", "is required: choose what is decided")
-	case len(chosen) > mostDecided:
-		return "", errs.InvalidField("item", "may be there %d times", mostDecided)
+	if len(chosen) == 0 || len(chosen) > mostDecided {
+		return "", errs.InvalidField("item", "must be there 1 to %d times: choose what is decided", mostDecided)
 	}
 	for _, item := range chosen {
 		one := decided{Title: cmp.Or(item.Get("title"), item.Get("id"))}
 		for _, id := range item["id"] { // those that are folded in one row
-			number := url.Values{"number": item["number"]}
-			if err := s.decide(v, t, t.Acts[of], id, number); err != nil {
+			if err := s.decide(v, t, t.Acts[of], id, url.Values{"number": item["number"]}); err != nil {
 				one.Fault = errs.MessageOf(err)
 				s.log.InfoContext(v.Context(), "a decision was refused", "decision", verb, "code", errs.CodeOf(err), "error", err)
 			}
 		}
-		v.decided = append(v.decided, one)
+		v.Outcomes = append(v.Outcomes, one)
 	}
 	v.Form.Del("kind")
 	v.Form.Del("id")
@@ -246,32 +212,22 @@ func (s *Server) decide(v *visit, t *thing, a act, id string, form url.Values) e
 		return err
 	}
 	of, err := recordOf(made)
-	if of.say("changed") == "0" {
+	if of.Say("changed") == "0" {
 		return errs.Errorf(errs.Conflict, "somebody decided so already")
 	}
 	return err
 }
 
-// after puts words before a text that may be empty.
-func after(before, text string) string {
-	if text == "" {
-		return ""
+// proposed says of a proposal what it is, and where the memory is that came of it.
+func proposed(_ *Server, _ *visit, item any, of *record) {
+	p := item.(history.Proposal)
+	of.set("says", p.Says())
+	stored := of.Say("stored_as")
+	if stored != "" && p.Kind != history.ProposalEpisode {
+		stored = p.Persona + "/" + stored
 	}
-	return before + text
-}
-
-// approval shows a blocked command whole: what it is and why it was blocked.
-func (s *Server) approval(_ *visit, item any, d *detail) error {
-	a := item.(lesson.Approval)
-	why := block{ID: "why", Title: "Why it was blocked", Empty: "No rule is named."}
-	for _, m := range a.Matches {
-		why.Facts = append(why.Facts, shownFact{Name: string(m.Severity), Text: m.Title + after("\n", m.Reason) + after("\n", m.WhyBad), Path: pathOf("rule", m.RuleID)})
-		for _, instead := range m.Alternatives {
-			why.Facts = append(why.Facts, shownFact{Name: "Instead", Text: instead})
-		}
-	}
-	d.Blocks = []block{{ID: "command", Title: "The command", Text: a.Action, Empty: "It is another agent’s, and so it is not shown to you."}, why}
-	return nil
+	of.set("stored_as", "")
+	of.set(string(p.Kind)+"_id", stored)
 }
 
 // openTasks counts the unfinished tasks.

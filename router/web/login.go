@@ -61,9 +61,7 @@ func (s *Server) askLogin(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		next = r.URL.RequestURI()
 	}
-	v := &visit{Request: r, server: s, writer: w, title: "Log in"}
-	v.Form = url.Values{}
-	s.write(v, s.loads[loginPath], http.StatusUnauthorized, s.loginForm(next))
+	s.write(s.visit(w, r, "Log in"), s.loads[loginPath], http.StatusUnauthorized, s.loginForm(next))
 }
 
 // ownPath returns where a login leads.

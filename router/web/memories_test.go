@@ -220,7 +220,7 @@ func TestLessonsAreSearchedAndChanged(t *testing.T) {
 	if list := s.get("/ui/lessons?q=gateway&type=failure&domain=databases&tag=", http.StatusOK); strings.Contains(list, "On Sundays the gateway") {
 		t.Error("a lesson of another type is shown")
 	}
-	s.shows("/ui/lessons?q=zork", "No lesson fits")
+	s.shows("/ui/lessons?q=zork", "Nothing here has")
 	page := "/ui/lesson?id=" + a
 	s.shows(page, "Where it was told")
 	edit := "/ui/memory/edit?kind=lesson&id=" + a

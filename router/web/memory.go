@@ -2,16 +2,20 @@ package web
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
+	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
+	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/kind"
@@ -22,96 +26,58 @@ import (
 const (
 	// anyMemory is the kind of the list of all memories; what its acts do is done with a row of any kind of memory.
 	anyMemory = "memory"
-	// pageHits is how many hits a search of all kinds shows, and mixedRows how many rows of each kind the list of all has at most.
+	// pageHits is how many hits a search of all kinds shows, mixedRows how many rows of each kind the list of all has at
+	// most, and toldShown how many tellings of a memory its page shows.
 	pageHits  = 20
 	mixedRows = 20
-	// toldShown is how many tellings of a memory its page shows.
 	toldShown = 20
 )
 
 // memorySize counts what is remembered, as far as whoever looks may know of it.
 func (s *Server) memorySize(v *visit) (total int, err error) {
 	for _, m := range s.services.Kinds {
-		if s.things[m.Name] == nil || m.Shelf == nil || s.things[m.Name].Place != memoryPath {
+		if t := s.things[m.Name]; t == nil || m.Shelf == nil || t.Place != memoryPath {
 			continue
 		}
 		own, err := m.Shelf.Within(v.Context())
-		if err != nil {
+		switch {
+		case err != nil:
 			return 0, err
-		}
-		if own != nil {
+		case own != nil:
 			total += own.Len()
-		} else {
+		default:
 			total += m.Shelf.Len()
 		}
 	}
 	return total, nil
 }
 
-// memoryThings are all kinds of memory. A kind joins by being in the registry.
-func (s *Server) memoryThings() {
-	s.own[anyMemory] = func(t *thing) {
-		t.list, t.do = s.allMemory, s.changeMemory
-		t.read = func(*visit, string) (*detail, error) { return nil, errs.InvalidField("kind", "is required") }
-	}
-	for _, of := range s.services.Kinds {
-		if of.Pages.List != nil && of.Undo.Read != nil && of.Undo.Remove != nil {
-			s.kinds = append(s.kinds, s.memoryThing(of))
+// memoryThing is a kind of the registry, which has what all of them have, as far as its service knows of it.
+func (s *Server) memoryThing(all thing, of kind.Memory) thing {
+	t := *s.things["remembered"]
+	t.Kind, t.Place, t.One, t.Many, t.Live = of.Name, all.Place, sentence(of.Name), sentence(of.Plural), of.Name+"."
+	t.own = hooks{list: (*Server).memories, row: func(_ *Server, _ *visit, _ any, r *record) {
+		r.set("icon", of.Name)
+		if of.Pages.Restore != nil {
+			r.set("kept", "true")
 		}
-	}
-	s.own["lesson"] = func(t *thing) {
-		plain := *t
-		t.list, t.more = func(v *visit) (listing, error) { return s.lessons(v, &plain) }, s.lesson
-	}
-	s.own["incident"] = func(t *thing) {
-		plain := *t
-		t.list, t.more = func(v *visit) (listing, error) { return s.incidents(v, &plain) }, s.incident
-		s.among["incident/project"] = s.incidentProjects
-	}
-	s.own["fix"] = func(t *thing) { t.row = fixed }
-}
-
-// memoryThing is a kind of the registry.
-func (s *Server) memoryThing(of kind.Memory) thing {
-	t := thing{
-		Place: memoryPath, Kind: of.Name, One: sentence(of.Name), Many: sentence(of.Plural), Live: of.Name + ".", Empty: "There is nothing here yet.", Filters: []filter{{Name: "q", Label: "Search as you type"}},
-		list: func(v *visit) (listing, error) { return s.memories(v, of) },
-		read: func(v *visit, id string) (*detail, error) { return s.recorded(v, of, id) },
-		Acts: []act{removing(of)},
-	}
-	if of.OfProject {
-		t.Filters = append(t.Filters, filter{Name: "project", Label: "Project"})
-	}
-	if of.Pages.Personas != nil {
-		t.Filters = append(t.Filters, filter{Name: "persona", Label: "Whose"})
-		s.among[of.Name+"/persona"] = func(v *visit) ([]option, error) { return personas(v, of) }
-	} else {
-		t.Filters = append(t.Filters, filter{Name: "author", Label: "Written by"})
-	}
-	t.Filters = append(t.Filters, filter{Name: "category", Label: "Category"})
-	if of.Categories != nil {
-		s.among[of.Name+"/category"] = func(v *visit) ([]option, error) {
-			return options("every type", v.value("category"), of.Categories), nil
-		}
-	}
-	if of.Name == "knowledge" && s.services.Knowledge != nil {
-		t.New = &act{Verb: "new", Say: "Remember something", Call: "Knowledge.Store", Set: map[string]string{"source": "written in the dashboard"}, Done: "It is remembered. Agents are told of it where it fits.", Fields: []field{
-			{Name: "title", Label: "In one line", Form: "line", Required: true},
-			{Name: "content", Label: "What agents should know", Form: "text", Required: true},
-			{Name: "category", Label: "Category", Form: "line", Value: "note", Required: true},
-			{Name: "project", Label: "Project; empty: every project", Form: "line"},
-		}}
+	}}
+	t.Title = "${Title/" + of.Page.Title + "}"
+	t.Filters = slices.DeleteFunc(slices.Clone(t.Filters), func(f filter) bool {
+		return f.Name == "project" && !of.OfProject || f.Name == "persona" && of.Pages.Personas == nil || f.Name == "author" && of.Pages.Personas != nil
+	})
+	if of.Name != "knowledge" || s.services.Knowledge == nil {
+		t.New = nil
 	}
 	return t
 }
 
 // kindOf is a kind of memory whose rows are read one at a time.
 func (s *Server) kindOf(name string) (kind.Memory, error) {
-	i := slices.IndexFunc(s.services.Kinds, func(m kind.Memory) bool { return m.Name == name && m.Undo.Read != nil && m.Undo.Remove != nil })
-	if i < 0 {
-		return kind.Memory{}, errs.InvalidField("kind", "names no kind of memory that has pages")
+	if t := s.things[name]; t != nil && t.memory.Name != "" {
+		return t.memory, nil
 	}
-	return s.services.Kinds[i], nil
+	return kind.Memory{}, errs.InvalidField("kind", "names no kind of memory that has pages")
 }
 
 // personas are those whose rows can be shown; where nobody says, everybody's are, if they can be listed together.
@@ -132,7 +98,7 @@ func personas(v *visit, of kind.Memory) ([]option, error) {
 // persona is whose rows of a kind are shown, and all who have some; empty: they are everybody's.
 func persona(v *visit, of kind.Memory) (names []string, whose string, err error) {
 	if of.Pages.Personas == nil {
-		return nil, v.value("persona"), nil
+		return nil, "", nil
 	}
 	names, err = of.Pages.Personas(v.Context())
 	if slices.Contains(names, episode.EveryPersona) {
@@ -145,11 +111,14 @@ func persona(v *visit, of kind.Memory) (names []string, whose string, err error)
 func (v *visit) keeps() error { return v.principal().Keeping().Need(principal.ScopeRead) }
 
 // memories lists a kind: the rows in their order, or those that fit the words that are typed.
-func (s *Server) memories(v *visit, of kind.Memory) (l listing, err error) {
+func (s *Server) memories(v *visit, t *thing) (l listing, err error) {
 	if err := v.keeps(); err != nil {
 		return l, err
 	}
-	ctx, words := v.Context(), v.value("q")
+	ctx, words, of := v.Context(), v.value("q"), t.memory
+	if words == "" && t.List != "" {
+		return s.called(v, t)
+	}
 	_, persona, err := persona(v, of)
 	if err != nil {
 		return l, err
@@ -159,27 +128,38 @@ func (s *Server) memories(v *visit, of kind.Memory) (l listing, err error) {
 	}
 	var found kind.Found
 	if words == "" {
-		l.Order = "Newest first"
-		if of.Pages.Personas != nil {
+		found, err = of.Pages.List(ctx, kind.Listing{Project: v.value("project"), Persona: persona, Category: v.value("category"), Author: v.value("author"), Cursor: v.value("cursor"), Limit: pageRows})
+		if l.next, l.Order = found.Next, "Newest first"; of.Pages.Personas != nil {
 			l.Order = "By name"
 		}
-		found, err = of.Pages.List(ctx, kind.Listing{Project: v.value("project"), Persona: persona, Category: v.value("category"), Author: v.value("author"), Cursor: v.value("cursor"), Limit: pageRows})
-		l.next = found.Next
 	} else {
 		l.Order = "The likeliest first"
 		found, err = of.Search(learning.NotAsked(ctx), kind.Question{ // what is half typed is no question
-			Text: words, Project: v.value("project"), Persona: persona, Category: v.value("category"), AgentID: v.value("author"), Limit: pageRows, Caller: v.principal(), Now: s.now(),
+			Text: words, Project: v.value("project"), Persona: persona, Category: v.value("category"), AgentID: v.value("author"), Limit: learning.MaxLimit, Caller: v.principal(), Now: s.now(),
 		})
 		l.Notes = searchNotes(found.Notice, found.Corrected, words, len(found.Hits))
 	}
 	if err != nil {
 		return l, err
 	}
-	l.Columns = s.things[anyMemory].Columns
-	for _, hit := range found.Hits {
-		l.Rows = append(l.Rows, memoryRow(of.Name, hit, ""))
+	rows := make([]any, len(found.Hits))
+	for i, hit := range found.Hits {
+		if rows[i] = hit; t.Read == "" {
+			continue
+		}
+		if rows[i], err = s.call(v, t.Read, hit.ID, nil, ""); err != nil { // its list shows more than a hit has
+			return l, err
+		}
 	}
-	return l, s.countTold(v, l.Rows)
+	var wanted []string // a search knows of no such filter
+	for _, f := range t.Filters {
+		if chosen := v.value(f.Name); chosen != "" && t.List != "" && f.Name != "q" {
+			wanted = append(wanted, f.Name+"/"+f.Name+"s="+chosen)
+		}
+	}
+	l.Rows, err = s.rowsFrom(v, t, rows, strings.Join(wanted, ";"))
+	l.Rows = l.Rows[:min(len(l.Rows), pageRows)]
+	return l, err
 }
 
 // searchNotes say what should be known of how it was searched.
@@ -196,29 +176,19 @@ func searchNotes(notice string, corrected map[string]string, words string, found
 	return notes
 }
 
-// memoryRow is a row of any kind of memory.
-func memoryRow(of string, hit kind.Hit, confidence string) row {
-	title := cmp.Or(hit.Title, hit.ID)
-	name := head(pathOf(of, hit.ID), title, short(200, hit.Text))
-	if hit.SupersededBy != "" {
-		name.Chip = "superseded"
-	}
-	return row{ID: hit.ID, Kind: of, Title: title, Path: name.Path, Cells: []cell{{Icon: of, Sub: of}, name, text(hit.Project), text(confidence), {}, at(hit.At)}}
-}
-
 // countTold fills in how often the rows of a page were told to agents.
 func (s *Server) countTold(v *visit, rows []row) error {
-	if s.services.Tellings == nil || v.principal().Walled() || len(rows) == 0 {
-		return nil
-	}
 	var items []operational.ToldRef
 	owner := map[operational.ToldRef]int{}
 	for i, r := range rows {
-		if r.Kind != "pattern" && r.Kind != "incident" { // their columns say how often they were seen
+		if t := s.things[r.Kind]; t != nil && t.Told && r.Kind != "incident" { // its list says how often it was seen
 			for _, item := range references(r.Kind, r.ID) {
 				items, owner[item] = append(items, item), i
 			}
 		}
+	}
+	if s.services.Tellings == nil || v.principal().Walled() || len(items) == 0 {
+		return nil
 	}
 	came, err := s.services.Tellings.Came(v.Context(), items)
 	told := map[int]int{}
@@ -226,15 +196,13 @@ func (s *Server) countTold(v *visit, rows []row) error {
 		told[owner[operational.ToldRef{Kind: sum.Kind, ID: sum.ID}]] += sum.Shown
 	}
 	for i, n := range told {
-		if n > 0 {
-			rows[i].Cells[4] = text(count(n))
-		}
+		rows[i].set("told", count(n))
 	}
 	return err
 }
 
 // allMemory lists every kind: the latest of each or, where something is asked, what a search of all finds.
-func (s *Server) allMemory(v *visit) (l listing, err error) {
+func (s *Server) allMemory(v *visit, t *thing) (l listing, err error) {
 	if err := v.keeps(); err != nil {
 		return l, err
 	}
@@ -243,33 +211,23 @@ func (s *Server) allMemory(v *visit) (l listing, err error) {
 	}
 	project := v.value("project")
 	for _, name := range s.placeAt(memoryPath).kinds {
-		if name == anyMemory || project != "" && !kind.Named(name).OfProject && name != "incident" {
+		if name == t.Kind || project != "" && !kind.Named(name).OfProject && name != "incident" {
 			continue
 		}
-		found, err := s.listOf(v, s.things[name])
+		found, err := s.listOf(v.asking(maps.Clone(v.Form)), s.things[name])
 		if err != nil {
 			return l, err
 		}
 		l.Rows = append(l.Rows, found.Rows[:min(mixedRows, len(found.Rows))]...)
 	}
-	slices.SortStableFunc(l.Rows, func(a, b row) int { return b.Cells[5].At.Compare(a.Cells[5].At) })
+	slices.SortStableFunc(l.Rows, func(a, b row) int { return b.at().Compare(a.at()) })
 	if len(l.Rows) > pageRows {
 		l.Rows, l.Notes = l.Rows[:pageRows], []string{"These are the latest. Choose a kind to see all of it."}
 	}
-	l.Order = "Newest first"
 	return l, nil
 }
 
-// searchHit is why a hit was found.
-type searchHit struct {
-	Why   []learning.Reason // the weightiest first
-	Alike []cell            // what says nearly the same
-	Also  []search.Ref
-}
-
-// maxReasons bounds the reasons that a hit shows.
-const maxReasons = 8
-
+// searched lists what a search of all kinds finds. What says nearly the same is folded into the likeliest.
 func (s *Server) searched(v *visit, words string) (l listing, err error) {
 	ctx := v.Context()
 	if v.Header.Get("Sec-Fetch-Site") != "same-origin" || v.Header.Get("Hx-Request") != "" {
@@ -279,20 +237,17 @@ func (s *Server) searched(v *visit, words string) (l listing, err error) {
 	if err != nil {
 		return l, err
 	}
-	l.Order, l.Notes = "The likeliest first", searchNotes(found.Notice, found.Corrected, words, len(found.Results))
+	hit := s.things["hit"]
+	l.Columns, l.Order, l.Notes = hit.Columns, "The likeliest first", searchNotes(found.Notice, found.Corrected, words, len(found.Results))
 	for _, one := range learning.FoldFound(found.Results) {
-		hit := found.Results[one.At]
-		r := memoryRow(hit.Kind, kind.Hit{ID: hit.ID, Title: hit.Title, Text: hit.Snippet, Project: hit.Project, At: hit.At, SupersededBy: hit.SupersededBy}, percent(hit.Relevance))
-		more := &searchHit{Also: hit.Also, Why: slices.SortedStableFunc(slices.Values(hit.Why), func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })}
-		more.Why = more.Why[:min(len(more.Why), maxReasons)]
-		for _, id := range one.More {
-			more.Alike = append(more.Alike, cell{Text: id, Path: pathOf(hit.Kind, id), Code: true})
+		slices.SortStableFunc(found.Results[one.At].Why, func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })
+		rows, err := s.rowsFrom(v, hit, []any{found.Results[one.At]}, "")
+		if err != nil {
+			return l, err
 		}
-		r.Cells[1].More = more
-		l.Rows = append(l.Rows, r)
+		rows[0].set("alike", strings.Join(one.More, " "))
+		l.Rows = append(l.Rows, rows...)
 	}
-	l.Columns = slices.Clone(s.things[anyMemory].Columns)
-	l.Columns[3].Name = "Relevance"
 	for _, step := range found.Repairs {
 		l.Notes = append(l.Notes, step.Detail)
 	}
@@ -304,39 +259,24 @@ func (s *Server) searched(v *visit, words string) (l listing, err error) {
 	return l, nil
 }
 
-// recorded shows one memory: what it says and said, and where it was told.
-func (s *Server) recorded(v *visit, of kind.Memory, id string) (*detail, error) {
-	if err := v.keeps(); err != nil {
-		return nil, err
-	}
-	item, err := of.Undo.Read(v.Context(), id)
-	if err != nil {
-		return nil, err
-	}
-	t := *s.things[of.Name]
-	t.Title = "${" + of.Page.Title + "}"
-	t.more = func(v *visit, item any, d *detail) error {
-		d.ID, d.Chips = id, []string{of.Name}
-		return cmp.Or(s.offerEdit(v, of, d, item), s.addTold(v, of.Name, d), s.addVersions(v, of, d, item))
-	}
-	return s.detailFrom(v, &t, id, item)
-}
-
 // addTold adds to a detail the latest tellings of a memory, and what came of all that are kept.
-func (s *Server) addTold(v *visit, of string, d *detail) error {
-	if s.services.Tellings == nil || v.principal().Walled() {
+func (s *Server) addTold(v *visit, t *thing, d *detail) error {
+	if !t.Told || s.services.Tellings == nil || v.principal().Walled() {
 		return nil
 	}
-	ctx, refs := v.Context(), references(of, d.ID)
-	told, err := s.services.Tellings.Told(ctx, operational.TellingQuery{Items: refs, Limit: toldShown})
+	refs := references(t.Kind, d.ID)
+	told, err := s.services.Tellings.Told(v.Context(), operational.TellingQuery{Items: refs, Limit: toldShown})
 	if err != nil {
 		return err
 	}
-	came, err := s.services.Tellings.Came(ctx, refs)
+	came, err := s.services.Tellings.Came(v.Context(), refs)
 	if err != nil {
 		return err
 	}
-	var moments []value.Moment
+	shown := struct {
+		Moments  []value.Moment        `json:"moments"`
+		Tellings []operational.Telling `json:"tellings"`
+	}{Tellings: told}
 	for _, moment := range operational.ToldMoments() {
 		sum := value.Moment{Moment: moment}
 		for _, day := range came {
@@ -344,15 +284,10 @@ func (s *Server) addTold(v *visit, of string, d *detail) error {
 				sum.Add(day.ToldCounts)
 			}
 		}
-		moments = append(moments, sum)
+		shown.Moments = append(shown.Moments, sum)
 	}
-	shown := struct {
-		Moments  []value.Moment        `json:"moments"`
-		Tellings []operational.Telling `json:"tellings"`
-	}{moments, told}
-	err = s.addPart(v, part{ID: "told", Title: "Where it was told, and what came of it", Live: "session.", Kind: "told", Of: "moments", When: "shown!=", Empty: "No session has received it yet."}, d.ID, shown, nil, d)
-	if err == nil && len(told) > 0 {
-		err = s.addPart(v, part{ID: "tellings", Title: "The latest tellings", Live: "session.", Kind: "telling", Of: "tellings"}, d.ID, shown, nil, d)
+	for _, p := range s.things["told"].Parts {
+		err = cmp.Or(err, s.addPart(v, p, d.ID, shown, nil, d))
 	}
 	return err
 }
@@ -364,10 +299,8 @@ func references(of, id string) (items []operational.ToldRef) {
 		kinds = []string{"lesson", "principle", "guard", "rule"}
 	}
 	ids := []string{id}
-	if of == "fact" || of == "procedure" {
-		if name, common := strings.CutPrefix(id, fact.ID(check.DefaultPersona, "")); common {
-			ids = append(ids, name)
-		}
+	if name, common := strings.CutPrefix(id, fact.ID(check.DefaultPersona, "")); common && (of == "fact" || of == "procedure") {
+		ids = append(ids, name)
 	}
 	for _, of := range kinds {
 		for _, id := range ids {
@@ -377,32 +310,228 @@ func references(of, id string) (items []operational.ToldRef) {
 	return items
 }
 
-// lessons lists lessons or, if there are words, those that fit these and the filters.
-func (s *Server) lessons(v *visit, t *thing) (l listing, err error) {
-	words := v.value("q")
-	if words == "" {
-		if l, err = s.called(v, t, v.Form); err == nil {
-			err = s.countTold(v, l.Rows)
+// lesson adds to a lesson the guard's rule that it is.
+func (s *Server) lesson(v *visit, item any, d *detail) error {
+	l := item.(lesson.Lesson)
+	if s.services.Guard == nil || l.Type != learning.LessonAntiPattern {
+		return nil
+	}
+	d.Chips = append(d.Chips, string(l.Severity))
+	rule, err := s.services.Guard.Rule(v.Context(), l.ID)
+	if errs.CodeOf(err) == errs.NotFound {
+		return nil
+	}
+	if err == nil {
+		of, failed := s.recordOf(v, s.things["rule"], rule)
+		d.Facts, err = append(d.Facts, shownFact{Name: "Rule of the guard", Text: of.Say("standing"), Path: pathOf("rule", rule.ID)}), failed
+	}
+	return err
+}
+
+// incidents lists incidents of the project that is asked for or, where none is named, of the one with most that recur.
+func (s *Server) incidents(v *visit, t *thing) (listing, error) {
+	if !v.Form.Has("project") {
+		projects, err := s.services.Incidents.Projects(v.Context())
+		if err != nil {
+			return listing{}, err
 		}
-		return l, err
-	}
-	found, err := s.services.Lessons.Relevant(learning.NotAsked(v.Context()), lesson.Query{Context: words, Domain: v.value("domain"), Narrow: true, Limit: learning.MaxLimit}) // what is half typed is no question
-	if err != nil {
-		return l, err
-	}
-	var wanted []string
-	for _, filter := range []string{"lesson_type", "level", "status"} {
-		if chosen := v.value(filter); chosen != "" {
-			wanted = append(wanted, filter+"="+chosen)
+		if len(projects) > 0 {
+			v.Form.Set("project", slices.MaxFunc(projects, func(a, b history.ProjectCount) int { return a.Recurring - b.Recurring }).Project)
 		}
 	}
-	for _, hit := range found.Results {
-		if tag := v.value("tag"); tag == "" || slices.Contains(hit.Tags, tag) {
-			l.items = append(l.items, hit.Lesson)
-		}
+	l, err := s.called(v, t)
+	if words := v.value("query"); words != "" && len(l.Rows) == 0 {
+		l.Notes = searchNotes("", nil, words, 0)
 	}
-	l.Order = "The likeliest first"
-	l.Rows, err = s.rowsFrom(v, t, l.items, strings.Join(wanted, ";"))
-	l.Rows = l.Rows[:min(pageRows, len(l.Rows))]
 	return l, err
 }
+
+// fixed says of what worked instead of a command all that was run.
+func fixed(_ *Server, _ *visit, item any, of *record) {
+	f := item.(history.Fix)
+	of.set("command", strings.Join(append(slices.Clone(f.Steps), f.Command), "\n"))
+}
+
+const editPath = "/ui/" + anyMemory + "/edit"
+
+// formNames are the names by which the template knows the forms.
+var formNames = map[kind.Form]string{kind.Line: "line", kind.Text: "text", kind.List: "list", kind.Number: "number", kind.Raw: "raw"}
+
+// changeMemory does what an act of any kind of memory says. Which kind it is, the form says.
+func (s *Server) changeMemory(v *visit, verb, id string) error {
+	of, err := s.kindOf(v.value("kind"))
+	switch {
+	case err != nil:
+		return err
+	case verb == "edit":
+		return s.edit(v, of, id)
+	case verb == "revert" && of.Pages.Versions != nil:
+		return of.Revert(v.Context(), id, v.value("version"))
+	case verb == "restore" && of.Pages.Restore != nil:
+		return of.Pages.Restore(v.Context(), id)
+	case verb == "remove":
+		if of.Pages.Restore != nil {
+			v.removed = id
+		}
+		return of.Undo.Remove(v.Context(), id)
+	}
+	return errs.InvalidField("kind", "names no kind of memory that this is done with")
+}
+
+// offerEdit adds to a memory where it is changed, or the form that does it, and what it said before.
+func (s *Server) offerEdit(v *visit, of kind.Memory, d *detail, item any) error {
+	if of.Name == "" {
+		return nil
+	}
+	may := v.principal().Keeping().Need(principal.ScopeAgent)
+	switch editing := v.value("edit") != "" || v.acted == editPath; {
+	case editing && may != nil:
+		return may
+	case !editing && may == nil:
+		d.Edit = link(memoryPath, "kind", of.Name, "id", d.ID, "edit", "1")
+	case editing:
+		mark, err := of.Mark(item)
+		if err != nil {
+			return err
+		}
+		d.Form = &shownAct{act: act{Say: "Save", First: true}, Action: editPath, ID: d.ID, Kind: of.Name, Hidden: []option{{Name: "mark", Value: mark}}}
+		if d.Form.Inputs, err = editFields(of, item); err != nil {
+			return err
+		}
+		for i := range d.Form.Inputs {
+			f := &d.Form.Inputs[i]
+			// A form that was refused keeps what was typed, unless somebody else changed the memory.
+			if typed, sent := v.Form[f.Name]; v.Method == http.MethodPost && sent && errs.CodeOf(v.fault) != errs.Conflict {
+				f.Value = plainLines(typed[0])
+			}
+			for c := range f.Choices {
+				f.Choices[c].Chosen = f.Choices[c].Value == f.Value
+			}
+		}
+	}
+	if of.Pages.List == nil { // its page has its history
+		return nil
+	}
+	return s.addVersions(v, of, d, item)
+}
+
+// editFields are the members of a memory as a form shows them.
+func editFields(of kind.Memory, item any) (fields []field, err error) {
+	said, err := of.Members(item)
+	for _, f := range of.Pages.Fields {
+		one := field{Name: f.Member, Label: words(f.Member), Form: formNames[f.Form], Value: shownIn(written(f.Form, said[f.Member])), Own: true}
+		if f.Among != nil {
+			one.Form, one.Choices = "choice", options("", "", f.Among)
+		}
+		fields = append(fields, one)
+	}
+	return fields, err
+}
+
+// edit changes what was typed otherwise than it is shown. What the page could only show otherwise than it is, stays.
+func (s *Server) edit(v *visit, of kind.Memory, id string) error {
+	item, err := of.Undo.Read(v.Context(), id)
+	if err != nil {
+		return err
+	}
+	shown, err := editFields(of, item)
+	if err != nil {
+		return err
+	}
+	members := map[string]json.RawMessage{}
+	for i, f := range of.Pages.Fields {
+		typed, sent := v.Form[f.Member]
+		if !sent || strings.TrimSpace(plainLines(typed[0])) == strings.TrimSpace(shown[i].Value) {
+			continue
+		}
+		if members[f.Member], err = read(f, plainLines(typed[0])); err != nil {
+			return err
+		}
+	}
+	return of.Edit(v.Context(), id, v.value("mark"), members)
+}
+
+// addVersions adds to a memory what it said before, each with what the one after it says otherwise.
+func (s *Server) addVersions(v *visit, of kind.Memory, d *detail, item any) error {
+	b := block{ID: "history", Title: "What it said before", Empty: "What it said before a change is not kept."}
+	if of.Pages.Versions != nil {
+		before, err := of.Pages.Versions(v.Context(), d.ID)
+		if err != nil {
+			return err
+		}
+		next, err := of.Members(item)
+		if err != nil {
+			return err
+		}
+		columns := s.things["version"].Columns
+		b.Empty, b.Table = "It was never changed.", &table{Columns: columns}
+		for _, version := range before {
+			said, err := of.Members(version.Row)
+			if err != nil {
+				return err
+			}
+			var differs []string
+			for _, f := range of.Pages.Fields {
+				if string(said[f.Member]) != string(next[f.Member]) {
+					differs = append(differs, words(f.Member)+": "+cmp.Or(written(f.Form, said[f.Member]), "nothing"))
+				}
+			}
+			r := row{Columns: columns, Acts: []shownAct{{act: act{Say: "Say this again"}, Action: "/ui/" + anyMemory + "/revert", ID: d.ID, Kind: of.Name, Hidden: []option{{Name: "version", Value: version.ID}}}}}
+			r.set("at", stampOf(version.At))
+			r.set("author", version.Author)
+			r.set("differs", strings.Join(differs, "\n"))
+			b.Table.Rows, next = append(b.Table.Rows, r), said
+		}
+	}
+	d.Blocks = append(d.Blocks, b)
+	return nil
+}
+
+// written is a member as people write it.
+func written(form kind.Form, value json.RawMessage) string {
+	var text string
+	var list []string
+	switch {
+	case form == kind.List && json.Unmarshal(value, &list) == nil:
+		return strings.Join(list, "\n")
+	case (form == kind.Line || form == kind.Text) && json.Unmarshal(value, &text) == nil:
+		return text
+	case form == kind.Raw && string(value) == "null":
+		return ""
+	case form == kind.Raw:
+		return cmp.Or(indented(value), string(value))
+	}
+	return string(value)
+}
+
+// read is what people wrote as a member.
+func read(f kind.Field, text string) (json.RawMessage, error) {
+	var value any = text
+	switch f.Form {
+	case kind.Line:
+		value = strings.TrimSpace(text)
+	case kind.List:
+		list := []string{}
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" {
+				list = append(list, line)
+			}
+		}
+		value = list
+	case kind.Number, kind.Raw:
+		if text = strings.TrimSpace(text); text == "" && f.Form == kind.Raw {
+			text = "null"
+		}
+		if !json.Valid([]byte(text)) {
+			return nil, errs.InvalidField(f.Member, "must be a number or JSON, in which a text stands in quotes")
+		}
+		value = json.RawMessage(text)
+	}
+	return json.Marshal(value)
+}
+
+// plainLines has lines end as ours do: browsers send them with a carriage return.
+func plainLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// shownIn is a text as a page shows it, and so as a form sends it back.
+func shownIn(text string) string { return plainLines(safetext.Visible(text)) }

@@ -315,7 +315,7 @@ func TestGuardPages(t *testing.T) {
 	}
 	s.shows("/ui/guard?kind=rule&demoted=true&source=lesson", "Never drop the orders table", "demoted")
 	s.shows("/ui/guard?kind=rule&id="+id, "Overridden with success", "50 %")
-	s.shows("/ui/guard/ledger?rule="+id, "DROP TABLE orders", "overridden", "builder-2", "Checks that showed the rule")
+	s.shows("/ui/guard/ledger?rule="+id, "DROP TABLE orders", "overridden", "builder-2", "Never drop the orders table")
 	if list := s.get("/ui/guard/ledger?outcome=heeded", http.StatusOK); strings.Contains(list, "DROP TABLE") {
 		t.Error("none was heeded")
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,13 +10,14 @@ import (
 	"time"
 
 	"skillrouter/comms"
+	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/operational"
 )
 
-// overdueAfter is how long a message may wait for the acknowledgement that it asked for.
-const overdueAfter = 10 * time.Minute
+// overdueAfter is how many minutes a message may wait for the acknowledgement that it asked for.
+const overdueAfter = 10
 
 // unread counts what whoever looks has not read or, of somebody who is no agent, what was not acknowledged in time.
 func (s *Server) unread(v *visit) (int, error) {
@@ -30,77 +32,65 @@ func (s *Server) unread(v *visit) (int, error) {
 		}
 		return n, err
 	}
-	found, err := s.services.Mailbox.Overdue(v.Context(), overdueAfter, operational.DefaultLimit)
+	found, err := s.services.Mailbox.Overdue(v.Context(), overdueAfter*time.Minute, operational.DefaultLimit)
 	return len(found), err
-}
-
-func (s *Server) messageThings() {
-	s.own["thread"] = func(t *thing) {
-		t.list, t.read, t.do = s.threads, s.thread, s.talk
-	}
-	s.own["overdue"] = func(t *thing) {
-		t.list = s.overdue
-		t.row = func(_ *visit, item any, of *record) { of.set("context", item.(comms.OverdueMessage).Text()) }
-	}
-	s.own["message"] = func(t *thing) { t.more = s.message }
 }
 
 // said is a message as people read it.
 type said struct {
 	operational.Message
-	Text    string      // what its context says
-	More    []shownFact // what else its context says, but for what the text says too
-	Raw     string      // its context as it was sent, indented
-	Thread  string      // of its answers: its own, or one that begins with it
-	State   string      // how far it has come
-	Reached bool        // with its only recipient, who has read it
-	Expired bool
+	Text     string      // what its context says
+	More     []shownFact // what else its context says, but for what the text says too
+	Raw      string      // its context as it was sent, indented
+	Thread   string      // of its answers: its own, or one that begins with it
+	State    string      // how far it has come
+	Reached  bool        // with one whom it is for, who has read it
+	Expired  bool
+	Receipts []operational.Receipt
 }
 
 // asSaid prepares messages for people, with how far they have come.
 func (s *Server) asSaid(v *visit, messages []operational.Message) (list []said, err error) {
 	reached, err := s.services.Mailbox.Reached(v.Context(), messages)
 	for _, m := range messages {
-		list = append(list, s.said(v, m, reached[m.Seq]))
+		one := said{Message: m, Text: m.Text(), Thread: cmp.Or(m.ThreadID, m.ID), Expired: m.ExpiresAt != nil && !s.now().Before(*m.ExpiresAt)}
+		if len(m.Context) > 0 {
+			one.Raw = indented(m.Context)
+			facts, _ := v.facts(m.Context) // it is an object, or shows nothing
+			one.More = slices.DeleteFunc(facts, func(f shownFact) bool { return f.Text != "" && strings.Contains(one.Text, f.Text) })
+		}
+		if m.To != "" { // everybody got what is for nobody by name
+			one.Receipts = reached[m.Seq]
+		}
+		one.come()
+		list = append(list, one)
 	}
 	return list, err
 }
 
-func (s *Server) said(v *visit, m operational.Message, receipts []operational.Receipt) said {
-	one := said{Message: m, Text: m.Text(), Thread: cmp.Or(m.ThreadID, m.ID), Expired: m.ExpiresAt != nil && !s.now().Before(*m.ExpiresAt)}
-	if len(m.Context) > 0 {
-		one.Raw = indented(m.Context)
-		facts, _ := v.facts(m.Context) // it is an object, or shows nothing
-		one.More = slices.DeleteFunc(facts, func(f shownFact) bool { return f.Text != "" && strings.Contains(one.Text, f.Text) })
-	}
-	if m.To == "" { // everybody got it
-		return one
-	}
-	var delivered, read, acked int
-	for _, r := range receipts {
-		one.State = "not delivered yet"
-		if r.DeliveredAt != nil {
-			delivered++
-			one.State = "delivered"
-		}
-		if r.ReadAt != nil {
-			read++
-			one.State = "read"
-		}
-		if r.AckedAt != nil {
-			acked++
-			one.State = "acknowledged"
+// come says how far a message has come.
+func (m *said) come() {
+	steps := map[string]int{}
+	for _, r := range m.Receipts {
+		m.State = "not delivered yet"
+		for _, step := range []struct {
+			name string
+			at   *time.Time
+		}{{"delivered", r.DeliveredAt}, {"read", r.ReadAt}, {"acknowledged", r.AckedAt}} {
+			if step.at != nil {
+				m.State = step.name
+				steps[step.name]++
+			}
 		}
 	}
-	if len(receipts) > 1 {
-		one.State = fmt.Sprintf("of %d: %d delivered, %d read, %d acknowledged", len(receipts), delivered, read, acked)
+	if len(m.Receipts) > 1 {
+		m.State = fmt.Sprintf("of %d: %d delivered, %d read, %d acknowledged", len(m.Receipts), steps["delivered"], steps["read"], steps["acknowledged"])
 	}
-	one.Reached = read+acked > 0
-	return one
+	m.Reached = steps["read"]+steps["acknowledged"] > 0
 }
 
 // threads lists talks, the one with the newest message first. What the router itself wrote is one row.
-func (s *Server) threads(v *visit) (l listing, err error) {
+func (s *Server) threads(v *visit, t *thing) (l listing, err error) {
 	before, err := v.number("cursor", 1<<53)
 	if err != nil {
 		return l, err
@@ -112,43 +102,58 @@ func (s *Server) threads(v *visit) (l listing, err error) {
 	}
 	l.next = seqText(page.Next)
 	messages, err := s.asSaid(v, page.Messages)
-	counts, people := map[string]int{}, map[string][]string{}
-	machine := func(m said) bool { return m.From == operational.RouterName && query.Agent != operational.RouterName }
-	for i, m := range messages {
-		if machine(m) {
-			messages[i].Thread = operational.RouterName
+	place := map[string]int{} // of a thread's row, behind its newest message
+	var people [][]string
+	var times []int
+	for _, m := range messages {
+		machine := m.From == operational.RouterName && query.Agent != operational.RouterName
+		if machine {
+			m.Thread = operational.RouterName
 		}
-		thread := messages[i].Thread
-		counts[thread]++
+		i, there := place[m.Thread]
+		if !there {
+			i = len(l.Rows)
+			place[m.Thread], people, times = i, append(people, nil), append(times, 0)
+			l.Rows = append(l.Rows, threadRow(t, m, machine))
+		}
+		times[i]++
 		for _, one := range []string{m.From, cmp.Or(m.To, "everybody")} {
-			if !slices.Contains(people[thread], one) {
-				people[thread] = append(people[thread], one)
+			if !slices.Contains(people[i], one) && (!machine || one == m.From) {
+				people[i] = append(people[i], one)
 			}
 		}
 	}
-	for _, m := range messages {
-		if counts[m.Thread] == 0 { // a newer message of it stands above
-			continue
-		}
-		name, words := head(pathOf("thread", m.Thread), strings.Join(people[m.Thread], ", "), ""), cmp.Or(m.Text, factWords(m.More))
-		state, unread := cell{Text: m.State}, m.To != "" && !m.Reached
-		switch {
-		case machine(m):
-			name, state, unread = head(link(messagesPath, "agent", operational.RouterName), operational.RouterName, ""), cell{}, false
-		case m.AckRequired && m.State != "acknowledged":
-			state = cell{Chip: "wants an acknowledgement", Sub: m.State}
-		}
-		if m.Signal != operational.SignalMessage {
-			words = m.Signal + after(": ", words)
-		}
-		mark := cell{}
-		if unread && m.State != "" {
-			mark.Icon = "dot"
-		}
-		name.Times, counts[m.Thread] = counts[m.Thread], 0
-		l.Rows = append(l.Rows, row{ID: m.Thread, Kind: "thread", Title: name.Text, Path: name.Path, Unread: unread, Cells: []cell{mark, name, text(short(200, words)), state, at(m.CreatedAt)}})
+	for i := range l.Rows {
+		r := &l.Rows[i]
+		r.Title = strings.Join(people[i], ", ")
+		r.set("times", count(times[i]))
 	}
 	return l, err
+}
+
+// threadRow is the row of a talk by its newest message.
+func threadRow(t *thing, m said, machine bool) row {
+	r := row{Columns: t.Columns, Kind: t.Kind, ID: m.Thread, Path: pathOf(t.Kind, m.Thread)}
+	text := cmp.Or(m.Text, factWords(m.More))
+	if m.Signal != operational.SignalMessage {
+		text = m.Signal + after(": ", text)
+	}
+	r.set("text", short(200, text))
+	r.set("at", stampOf(m.CreatedAt))
+	switch {
+	case machine:
+		r.Path = link(messagesPath, "agent", operational.RouterName)
+		return r
+	case m.AckRequired && m.State != "acknowledged":
+		r.set("state", "wants an acknowledgement")
+		r.set("come", m.State)
+	default:
+		r.set("come", m.State)
+	}
+	if r.Unread = m.To != "" && !m.Reached; r.Unread && m.State != "" {
+		r.set("mark", "dot")
+	}
+	return r
 }
 
 // seqText is a message's number as a cursor; empty: there is none.
@@ -157,6 +162,14 @@ func seqText(seq int64) string {
 		return ""
 	}
 	return strconv.FormatInt(seq, 10)
+}
+
+// after puts words before a text that may be empty.
+func after(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
 }
 
 // factWords are facts on one line.
@@ -168,36 +181,39 @@ func factWords(facts []shownFact) string {
 	return strings.Join(all, ", ")
 }
 
-// thread shows a talk from its beginning, and answers it.
-func (s *Server) thread(v *visit, id string) (*detail, error) {
+// thread shows a talk from its beginning, and answers it. A message's page is its talk.
+func (s *Server) thread(v *visit, t *thing, id string) (*detail, error) {
 	before, err := v.number("cursor", 1<<53)
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.services.Mailbox.Log(v.Context(), operational.LogQuery{Thread: id, Before: int64(before), Limit: pageRows})
+	first, failed := s.services.Mailbox.Receipts(v.Context(), id)
+	if failed != nil && t.Kind == "message" {
+		return nil, failed
+	}
+	thread := cmp.Or(first.Message.ThreadID, id)
+	page, err := s.services.Mailbox.Log(v.Context(), operational.LogQuery{Thread: thread, Before: int64(before), Limit: pageRows})
 	if err != nil {
 		return nil, err
 	}
-	d := &detail{Title: "Thread " + short(60, id), Acts: s.acts(v, s.things["thread"], id, nil)}
+	d := &detail{ID: thread, Title: "Thread " + short(60, thread), Acts: s.acts(v, s.things["thread"], thread, nil)}
 	if page.Next > 0 {
 		d.Blocks = append(d.Blocks, block{ID: "older", More: []option{{Name: "Older messages", Value: v.with("cursor", seqText(page.Next))}}})
-	} else if first, err := s.services.Mailbox.Receipts(v.Context(), id); err == nil && first.Message.ThreadID == "" { // a message without a thread begins one, which has the message's id
+	} else if failed == nil && thread == id { // a message without a thread begins one, which has the message's id
 		page.Messages = append(page.Messages, first.Message)
 	}
 	messages, err := s.asSaid(v, page.Messages)
-	var people []string
-	for _, m := range page.Messages {
-		for _, one := range []string{m.From, m.To} {
-			if one != "" && one != v.sender() && one != operational.RouterName && !slices.Contains(people, one) {
-				people = append(people, one)
+	if len(d.Acts) > 0 {
+		var people []string
+		for _, m := range page.Messages {
+			for _, one := range []string{m.From, m.To} {
+				if one != "" && one != v.sender() && one != operational.RouterName && !slices.Contains(people, one) {
+					people = append(people, one)
+				}
 			}
 		}
-	}
-	if len(d.Acts) > 0 && len(people) > 0 {
-		to := &d.Acts[0].Inputs[0]
-		to.Form = "choice"
-		for _, one := range people {
-			to.Choices = append(to.Choices, option{Value: one, Name: one, Chosen: one == v.value("to")})
+		if to := &d.Acts[0].Inputs[0]; len(people) > 0 {
+			to.Form, to.Choices = "choice", options("", v.value("to"), people)
 		}
 	}
 	slices.Reverse(messages)
@@ -205,48 +221,90 @@ func (s *Server) thread(v *visit, id string) (*detail, error) {
 	return d, err
 }
 
-// talk sends a signal to everybody, or an answer to one of those who are in a thread.
-func (s *Server) talk(v *visit, verb, thread string) error {
-	if verb == "new" {
-		err := s.send(v, operational.MessageDraft{Signal: v.value("signal")})
-		v.done = "" // the act has a sentence of its own
-		return err
-	}
-	v.Form.Set("thread", thread)
-	for _, name := range []string{"thread", "to", "text"} { // without a recipient it would be for everybody
-		if v.value(name) == "" {
-			return errs.InvalidField(name, "is required")
+func (s *Server) overdue(v *visit, t *thing) (l listing, err error) {
+	minutes := overdueAfter
+	if v.value("minutes") != "" {
+		if minutes, err = v.number("minutes", 60*24*365); err != nil {
+			return l, err
 		}
-	}
-	return s.send(v, operational.MessageDraft{To: v.value("to"), Signal: operational.SignalMessage, ThreadID: thread})
-}
-
-// message shows a message in place of its record. Numbers run through all projects.
-func (s *Server) message(v *visit, item any, d *detail) (err error) {
-	found := item.(comms.MessageReceipts)
-	one := s.said(v, found.Message, found.Receipts)
-	d.Title, d.Chips = "Message", []string{one.Signal}
-	if !v.principal().Walled() {
-		d.Title += " " + seqText(found.Message.Seq)
-	}
-	d.Facts, err = v.facts(found.Message, "seq", "context")
-	d.Blocks = []block{{ID: "said", Said: []said{one}, More: []option{{Name: "The thread, with answers", Value: pathOf("thread", one.Thread)}}}}
-	return err
-}
-
-func (s *Server) overdue(v *visit) (l listing, err error) {
-	minutes, err := v.number("minutes", 60*24*365)
-	if err != nil {
-		return l, err
-	}
-	if v.value("minutes") == "" {
-		minutes = int(overdueAfter / time.Minute)
 	}
 	found, err := s.services.Mailbox.Overdue(v.Context(), time.Duration(minutes)*time.Minute, pageRows)
 	if err != nil {
 		return l, err
 	}
-	l.items, _, _ = items(found)
-	l.Rows, err = s.rowsFrom(v, s.things["overdue"], l.items, "")
+	messages, _, _ := items(found)
+	l.Rows, err = s.rowsFrom(v, t, messages, "")
 	return l, err
+}
+
+// boardAgent is whom signals are from that somebody sends who is no agent.
+const boardAgent = "dashboard"
+
+// sender is whom a signal of whoever is logged in is from.
+func (v *visit) sender() string { return cmp.Or(v.principal().AgentID, boardAgent) }
+
+// send sends what a form says: a signal to one agent or to everybody, an answer to one of those who are in a thread, or
+// stop, which should_stop comes of.
+func (s *Server) send(v *visit, verb, id string) (err error) {
+	draft := operational.MessageDraft{From: v.sender(), To: id, Signal: v.value("signal"), ThreadID: v.value("thread_id"), AckRequired: v.value("ack_required") != ""}
+	said := map[string]string{}
+	for _, member := range []string{"text", "reason"} {
+		if text := v.value(member); text != "" {
+			said[member] = text
+		}
+	}
+	if len(said) > 0 {
+		draft.Context, _ = json.Marshal(said) // texts alone cannot fail
+	}
+	if draft.Priority, err = v.signed("priority"); err != nil {
+		return err
+	}
+	switch verb {
+	case "new":
+		draft.To = ""
+	case "answer":
+		draft.To, draft.Signal, draft.ThreadID = v.value("to"), operational.SignalMessage, id
+		for name, value := range map[string]string{"thread": id, "text": said["text"]} {
+			err = cmp.Or(err, check.Required(name, value, comms.MaxContext))
+		}
+	case "stop":
+		draft.Signal, draft.ThreadID, draft.AckRequired = operational.SignalStop, "", true
+	}
+	switch {
+	case err != nil:
+		return err
+	case verb != "stop" && draft.Signal == operational.SignalStop:
+		return errs.InvalidField("signal", "of this name is sent by the button that asks first")
+	case verb != "new": // without a recipient it would be for everybody
+		if err := check.AgentID("to", draft.To); err != nil {
+			return err
+		}
+	}
+	sent, err := s.services.Mailbox.Send(v.Context(), draft)
+	switch {
+	case verb == "new" || verb == "stop": // the act has a sentence of its own
+	case sent.Delivered:
+		v.done = "sent"
+	default:
+		v.done = "waits"
+	}
+	return err
+}
+
+// number is a field that is 0 or more, and 0 if it is not there.
+func (v *visit) number(name string, most int) (int, error) {
+	n, err := v.signed(name)
+	if err != nil || n < 0 || n > most {
+		return 0, errs.InvalidField(name, "must be a whole number between 0 and %d", most)
+	}
+	return n, nil
+}
+
+// signed is a field that is a whole number, and 0 if it is not there. Its bounds are the service's.
+func (v *visit) signed(name string) (int, error) {
+	n, err := strconv.Atoi(cmp.Or(v.value(name), "0"))
+	if err != nil {
+		return 0, errs.InvalidField(name, "must be a whole number")
+	}
+	return n, nil
 }

@@ -53,9 +53,8 @@ func (s *Server) overview(v *visit) (_ any, err error) {
 			return nil, err
 		}
 		rows := folded(matters)
-		o.Matters, o.More = s.table("matter"), max(len(rows)-shownMatters, 0)
-		o.Matters.Rows = rows[:min(len(rows), shownMatters)]
-		since := perPiece(matters, func(m matter) time.Time { return m.at }, now, week, 14)
+		o.Matters, o.More = &table{Columns: s.things["matter"].Columns, Rows: rows[:min(len(rows), shownMatters)]}, max(len(rows)-shownMatters, 0)
+		since := perPiece(matters, func(m matter) time.Time { return m.at() }, now, week, 14)
 		o.figure("Waits for you", len(matters), inboxPath, since, "when it began to wait, over seven days")
 	}
 	if s.services.Timeline != nil {
@@ -112,40 +111,27 @@ func (o *overviewView) figure(name string, n int, path string, over []int, says 
 	o.Figures = append(o.Figures, figure{Name: name, Value: count(n), Path: path, Points: sparkline(over), Says: name + ": " + says})
 }
 
-// worthThings are what the memory is worth: what came of telling it to agents.
-func (s *Server) worthThings() {
-	s.own["worth"] = func(t *thing) {
-		t.more = func(v *visit, item any, d *detail) error {
-			total, err := v.facts(item.(value.Report).Total)
-			d.Facts = append(d.Facts, total...)
-			return err
-		}
-	}
-	s.own["worth_item"] = func(t *thing) {
-		t.row = func(_ *visit, item any, of *record) {
-			if item.(value.Item).Retire {
-				of.set("chip", "retire it?")
-			}
-		}
-	}
+// worth adds to what the memory is worth the figures of all of it.
+func (s *Server) worth(v *visit, item any, d *detail) error {
+	total, err := v.facts(item.(value.Report).Total)
+	d.Facts = append(d.Facts, total...)
+	return err
 }
 
 // countsFor counts what each place has, for the navigation. What cannot be counted is left out: no page fails for it.
 func (s *Server) countsFor(v *visit) []int {
-	p, of := v.principal(), *v
-	project := setting(v.Request, projectSetting)
+	p, project := v.principal(), setting(v.Request, projectSetting)
 	if !p.Sees(project) {
 		project = ""
 	}
-	of.Request = v.WithContext(v.Context()) // a copy, which asks for nothing but the project of the browser
-	of.Form = url.Values{"project": {project}}
+	of := v.asking(url.Values{"project": {project}})
 	counts, _ := s.counted.of(fmt.Sprint(p.AgentID, p.Scopes, p.Projects(), p.Proved(), project), s.now, countsAge, func() ([]int, error) {
 		all := make([]int, len(s.places))
 		for i, place := range s.places {
 			if place.count == nil || p.Need(principal.ScopeRead) != nil {
 				continue
 			}
-			n, err := place.count(&of)
+			n, err := place.count(of)
 			if err != nil && v.Context().Err() == nil {
 				s.log.DebugContext(v.Context(), "a place could not be counted", "place", place.Name, "error", err)
 			}

@@ -6,12 +6,9 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"skillrouter/operational"
 )
 
 // record is an item by its members, in its own order, as JSON names them.
@@ -63,8 +60,8 @@ func recordOf(item any) (of record, err error) {
 	return of, nil
 }
 
-// say is what a member says, or the first of several that says something. A point leads into a member that is an object.
-func (r record) say(names string) string {
+// Say is what a member says, or the first of several that says something. A point leads into a member that is an object.
+func (r record) Say(names string) string {
 	for name := range strings.SplitSeq(names, "/") {
 		if fixed, ok := strings.CutPrefix(name, "="); ok {
 			return fixed
@@ -75,12 +72,28 @@ func (r record) say(names string) string {
 		case i < 0 || r[i].Value == "":
 		case nested:
 			of, _ := recordOf(json.RawMessage(r[i].Value)) // it came of JSON, and what is no object has no members
-			return of.say(inner)
+			return of.Say(inner)
 		default:
 			return r[i].Value
 		}
 	}
 	return ""
+}
+
+// Rows are the elements of a member that is a list of objects.
+func (r record) Rows(name string) (rows []record, err error) {
+	var list []json.RawMessage
+	if text := r.Say(name); text == "" || json.Unmarshal([]byte(text), &list) != nil {
+		return nil, nil // it is no list
+	}
+	for _, one := range list {
+		of, err := recordOf(one)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, of)
+	}
+	return rows, nil
 }
 
 // set has a member say something.
@@ -89,7 +102,7 @@ func (r *record) set(name, value string) {
 }
 
 // titled fills the members into a title, such as "#${number} ${title}".
-func (r record) titled(pattern string) string { return strings.TrimSpace(os.Expand(pattern, r.say)) }
+func (r record) titled(pattern string) string { return strings.TrimSpace(os.Expand(pattern, r.Say)) }
 
 // fits tells whether the members have what a condition wants, such as "status=pending,claimed;demoted!=true".
 func (r record) fits(when string) bool {
@@ -99,11 +112,12 @@ func (r record) fits(when string) bool {
 			continue
 		}
 		name, not := strings.CutSuffix(name, "!")
-		said := r.say(name)
+		said := r.Say(name)
 		if said == "0" { // a number that is none
 			said = ""
 		}
-		if slices.Contains(strings.Split(wanted, ","), said) == not {
+		is := func(one string) bool { return slices.Contains(strings.Split(wanted, ","), one) }
+		if slices.ContainsFunc(strings.Split(said, ", "), is) == not { // of a list one of its texts
 			return false
 		}
 	}
@@ -134,23 +148,19 @@ func (v *visit) facts(item any, without ...string) (facts []shownFact, err error
 		case !m.At.IsZero():
 			f.At, f.Text = m.At, ""
 		case slices.Contains(known.Shares, m.Name):
-			if share, err := strconv.ParseFloat(m.Value, 64); err == nil {
-				f.Text = percent(share)
-			}
+			f.Text = cmp.Or(share(m.Value), m.Value)
 		case m.Name == "progress":
 			f.Text += " %"
 		case len(m.List) > 1:
 			for i, one := range m.List {
-				c := cell{Text: one}
+				text, path := one, ""
 				if i < mostNamed {
-					c = v.memberCell(m.Name, one)
+					text, path = v.named(m.Name, one)
 				}
-				c.Code = f.Code
-				f.Links = append(f.Links, c)
+				f.Links = append(f.Links, shownFact{Text: text, Path: path, Code: f.Code})
 			}
 		default:
-			c := v.memberCell(m.Name, m.Value)
-			f.Text, f.Path = c.Text, c.Path
+			f.Text, f.Path = v.named(m.Name, m.Value)
 			if text := indented([]byte(m.Value)); text != "" && strings.ContainsAny(m.Value[:1], "{[") {
 				f.Text, f.Code = text, true
 			}
@@ -167,29 +177,29 @@ func (v *visit) facts(item any, without ...string) (facts []shownFact, err error
 	return slices.Concat(facts, rest, last), nil
 }
 
-// memberCell is what a member names, such as lesson_id, with its title and its page, if it has them and is shown to whoever looks.
-func (v *visit) memberCell(name, value string) cell {
-	c, kind := cell{Text: value}, described().Names[name]
+// named is what a member names, such as lesson_id: its title and its page, if it has them and is shown to whoever looks.
+func (v *visit) named(name, value string) (title, path string) {
+	kind := described().Names[name]
 	if of, named := strings.CutSuffix(name, "_id"); kind == "" && named {
 		kind = of[strings.LastIndex(of, "_")+1:]
 	}
 	t := v.server.things[kind]
 	switch {
 	case kind == "project" && v.server.services.Timeline != nil:
-		c.Path = link(timelinePath, "project", value)
+		return value, link(timelinePath, "project", value)
 	case kind == "agent":
-		c.Path = whoPath(value)
-	case t != nil && t.Read != "" && t.Place != "":
-		item, err := v.server.call(v, t.Read, value, nil, "")
-		if err != nil { // some name one that is not there
-			break
-		}
-		of, _ := recordOf(item) // of what has members
-		c.Text, c.Path = cmp.Or(of.titled(t.Title), value), pathOf(kind, value)
-	case t != nil:
-		c.Path = pathOf(kind, value)
+		return value, whoPath(value)
+	case t == nil:
+		return value, ""
+	case t.Read == "" || t.Place == "":
+		return value, pathOf(kind, value)
 	}
-	return c
+	item, err := v.server.call(v, t.Read, value, nil, "")
+	if err != nil { // some name one that is not there
+		return value, ""
+	}
+	of, _ := recordOf(item) // of what has members
+	return cmp.Or(of.titled(t.Title), value), pathOf(kind, value)
 }
 
 // indented is JSON as people read it.
@@ -202,11 +212,17 @@ func indented(raw json.RawMessage) string {
 }
 
 // toldPath is where a memory leads that an agent was told.
-func toldPath(item operational.ToldItem) string {
-	switch kind := strings.Replace(item.Kind, "principle", "lesson", 1); {
-	case kind == "rule", kind == "guard", strings.Contains(item.ID, ":") && kind == "lesson": // a rule that came with the router has no lesson
-		return link(guardPath, "kind", "check", "rule_id", item.ID)
-	default:
-		return pathOf(kind, item.ID)
+func toldPath(kind, id string) string {
+	if kind == "rule" || kind == "guard" || strings.Contains(id, ":") && (kind == "lesson" || kind == "principle") { // a rule that came with the router has no lesson
+		return link(guardPath, "kind", "check", "rule_id", id)
 	}
+	return pathOf(strings.Replace(kind, "principle", "lesson", 1), id)
+}
+
+// shownFact is a named field of a detail.
+type shownFact struct {
+	Name, Text, Path string
+	At               time.Time
+	Code             bool
+	Links            []shownFact // of a list
 }

@@ -50,14 +50,8 @@ func (s *Server) system(v *visit) (any, error) {
 	return page, nil
 }
 
-// settingPages registers what somebody chooses for one browser: the project whose rows pages show, and light or dark.
-// The choices are cookies that say nothing of who it is, and open nothing.
-func (s *Server) settingPages() {
-	s.action(settingsPath, settingsPath, s.choose)
-	s.notices["set"] = "It is set, for this browser."
-}
-
-// choose keeps what a form says of the project, the theme or both, and goes back to the page that it was sent from.
+// choose keeps what somebody chooses for one browser, the project whose rows pages show, light or dark, or both, and goes
+// back to the page that it was sent from. The choices are cookies that say nothing of who it is, and open nothing.
 func (s *Server) choose(v *visit) (string, error) {
 	next, err := url.Parse(s.ownPath(v.value("next")))
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"skillrouter/internal/operation"
-	"skillrouter/operational"
 	"skillrouter/router/decision"
 )
 
@@ -64,7 +63,7 @@ func misnamed(things []thing) (faults []string) {
 		}
 		for _, p := range t.Parts {
 			_, ok := takes(p.Call)
-			if p.Call != "" && !ok || !slices.ContainsFunc(things, func(of thing) bool { return of.Kind == p.Kind }) {
+			if p.Call != "" && !ok || p.Text == "" && !slices.ContainsFunc(things, func(of thing) bool { return of.Kind == p.Kind }) {
 				faults = append(faults, t.Kind+": part "+p.ID)
 			}
 		}
@@ -118,7 +117,7 @@ func TestRecord(t *testing.T) {
 		"name": "a $name ${count}", "numbers": "[1,2]", "tags": "x, y", "none": "", "no": "", "never": "", "at": "1970-01-01T00:00:00Z", "count": "0", "After.Share": "0.5",
 		"more": "is said", "none/no/=fixed": "fixed", "nothing": "", "name.inner": "",
 	} {
-		if got := of.say(name); got != want {
+		if got := of.Say(name); got != want {
 			t.Errorf("%s says %q, want %q", name, got, want)
 		}
 	}
@@ -133,7 +132,7 @@ func TestRecord(t *testing.T) {
 // TestToldRulesLeadToTheirChecks: the list of checks is narrowed to the rule that was told.
 func TestToldRulesLeadToTheirChecks(t *testing.T) {
 	for _, kind := range []string{"rule", "guard"} {
-		if got := toldPath(operational.ToldItem{Kind: kind, ID: "builtin:rm"}); got != "/ui/guard?kind=check&rule_id=builtin%3Arm" {
+		if got := toldPath(kind, "builtin:rm"); got != "/ui/guard?kind=check&rule_id=builtin%3Arm" {
 			t.Errorf("a %s leads to %s", kind, got)
 		}
 	}
