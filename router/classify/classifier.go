@@ -1,9 +1,12 @@
+// Package classify tells what a question in plain words is about, and so which store can answer it: knowledge,
+// episodes, operations or reconnaissance.
+//
+// A question is cut into words and their shapes (token.go, shape.go), which a small linear model weighs (model.bin, trained
+// by TestCommittedModel); names that the stores know (Mention) move the answer, and a Classification gives its confidence
+// and its reasons. It asks no store: who calls brings the names.
 package classify
 
-import (
-	"math"
-	"sync"
-)
+import "math"
 
 // Classification is what kind of question a query is held to be, and why.
 type Classification struct {
@@ -22,7 +25,6 @@ type Classification struct {
 type Classifier struct {
 	model   *model
 	lexicon lexicon
-	pool    *sync.Pool
 }
 
 // NewClassifier loads the embedded model. An error means that the binary was
@@ -40,7 +42,7 @@ func newClassifier(m *model) (*Classifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Classifier{model: m, lexicon: lex, pool: &sync.Pool{New: func() any { return new(scratch) }}}, nil
+	return &Classifier{model: m, lexicon: lex}, nil
 }
 
 // Classify says what kind of question query is. mentions are the things that
@@ -48,14 +50,12 @@ func newClassifier(m *model) (*Classifier, error) {
 // tense of the question. Of a long query only the head and the foot are read.
 // A query without a word gets even odds.
 func (c *Classifier) Classify(query string, mentions []Mention) Classification {
-	s := c.pool.Get().(*scratch)
-	defer c.pool.Put(s)
-	s.extract(c, query, mentions)
-	z := c.model.logits(s.features)
-	if len(s.tokens) == 0 {
+	r := c.read(query, mentions)
+	z := c.model.logits(r.features)
+	if len(r.tokens) == 0 {
 		z = [numClasses]float64{}
 	}
-	s.addPriors(&z, mentions)
+	r.leans(&z, mentions)
 	p := softmax(z, math.Exp)
 	first, second := 0, 1
 	if p[second] > p[first] {
@@ -76,6 +76,6 @@ func (c *Classifier) Classify(query string, mentions []Mention) Classification {
 	for k := range p {
 		result.Probabilities[classAt[k]] = p[k]
 	}
-	result.Reasons = c.reasons(s, first, second, mentions)
+	result.Reasons = r.reasons(first, second, mentions)
 	return result
 }

@@ -284,15 +284,6 @@ func TestClassifyConcurrently(t *testing.T) {
 	group.Wait()
 }
 
-func TestClassifyAllocatesLittle(t *testing.T) {
-	c := newClassifier(t)
-	mentions := []classify.Mention{{Kind: classify.MentionAgent, Name: "builder-2"}}
-	n := testing.AllocsPerRun(200, func() { c.Classify("is builder-2 still working on the login page right now", mentions) })
-	if n > 24 {
-		t.Errorf("%v allocations a question", n)
-	}
-}
-
 // oddQueries are inputs that a person would not type.
 func oddQueries() map[string]string {
 	return map[string]string{

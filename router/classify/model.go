@@ -37,7 +37,7 @@ type model struct {
 	weights     []int8 // numClasses per bucket
 	scale       float64
 	temperature float64
-	vocabulary  map[uint32]struct{}
+	vocabulary  map[uint32]bool
 	slips       []slip // sorted by hash
 }
 
@@ -93,18 +93,15 @@ func lexiconSum() uint32 {
 
 // learnVocabulary sets the words that are never corrected and that slips are corrected to.
 func (m *model) learnVocabulary(words []string) {
-	m.vocabulary = make(map[uint32]struct{}, len(words))
-	m.slips = m.slips[:0]
-	var buf []byte
+	m.vocabulary = make(map[uint32]bool, len(words))
 	for _, w := range words {
-		h := hashString(w)
-		m.vocabulary[h] = struct{}{}
+		h := hash(w)
+		m.vocabulary[h] = true
 		if len(w) < minCorrected || len(w) > maxCorrected {
 			continue
 		}
 		for i := 1; i < len(w); i++ { // the first letter is taken to be right
-			buf = append(append(buf[:0], w[:i]...), w[i+1:]...)
-			m.slips = append(m.slips, slip{hashBytes(buf), h})
+			m.slips = append(m.slips, slip{hash(w[:i] + w[i+1:]), h})
 		}
 	}
 	slices.SortFunc(m.slips, func(a, b slip) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.word, b.word)) })
@@ -113,25 +110,18 @@ func (m *model) learnVocabulary(words []string) {
 // correct finds a known word that is one slip from w: a letter too many, one
 // too few, one wrong, or two changed about. Of several the first in hash
 // order is taken.
-func (m *model) correct(w []byte) (uint32, bool) {
+func (m *model) correct(w string) (uint32, bool) {
 	n := len(w)
 	if n < minCorrected-1 || n > maxCorrected {
 		return 0, false
 	}
-	if h, ok := m.slipOf(hashBytes(w)); ok && n >= minCorrected-1 {
-		return h, true
+	if found, ok := m.slipOf(hash(w)); ok || n < minCorrected {
+		return found, ok
 	}
-	if n < minCorrected {
-		return 0, false
-	}
-	var buf [maxCorrected]byte
 	for i := 1; i < n; i++ {
-		shorter := append(append(buf[:0], w[:i]...), w[i+1:]...)
-		h := hashBytes(shorter)
-		if n > minCorrected {
-			if _, ok := m.vocabulary[h]; ok {
-				return h, true
-			}
+		h := hash(w[:i] + w[i+1:])
+		if n > minCorrected && m.vocabulary[h] {
+			return h, true
 		}
 		if found, ok := m.slipOf(h); ok {
 			return found, true

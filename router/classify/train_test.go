@@ -79,14 +79,12 @@ func TrainModel(lines []TrainingLine) ([]byte, TrainingReport, error) {
 	}
 	report := TrainingReport{Lines: len(lines), Vocabulary: len(words)}
 	examples := make([]trainingExample, 0, len(lines))
-	s := new(scratch)
 	for i, line := range lines {
 		class := classIndex(line.Class)
 		if class < 0 {
 			return nil, report, errors.New("a training line has no known class: " + line.Query)
 		}
-		s.extract(c, line.Query, line.Mentions)
-		e := trainingExample{features: slices.Clone(s.features), class: class, weight: cmp.Or(line.Weight, 1), fold: -1, line: i}
+		e := trainingExample{features: c.read(line.Query, line.Mentions).features, class: class, weight: cmp.Or(line.Weight, 1), fold: -1, line: i}
 		if line.Family != "" {
 			h := fnv.New32a()
 			_, _ = h.Write([]byte(line.Family)) // a hash takes all

@@ -124,7 +124,7 @@ func parseLexicon(text string) (lexicon, error) {
 			continue
 		}
 		for word := range strings.FieldsSeq(line) {
-			h := hashString(word)
+			h := hash(word)
 			l := lex[h]
 			if role != roleNone {
 				l.symbol, l.role = symFunction, role
@@ -140,20 +140,11 @@ func parseLexicon(text string) (lexicon, error) {
 	return lex, nil
 }
 
-// hashString is 32-bit FNV-1a.
-func hashString(s string) uint32 {
+// hash is 32-bit FNV-1a.
+func hash(s string) uint32 {
 	h := uint32(2166136261)
 	for i := range len(s) {
 		h = (h ^ uint32(s[i])) * 16777619
-	}
-	return h
-}
-
-// hashBytes is hashString for bytes.
-func hashBytes(b []byte) uint32 {
-	h := uint32(2166136261)
-	for _, c := range b {
-		h = (h ^ uint32(c)) * 16777619
 	}
 	return h
 }
