@@ -198,7 +198,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	p.queries = question.New(classifier, p.search, question.Sources{
 		Agents: presence, Tasks: tasks, Recon: recon, Mail: operations, Leases: leases, Reminders: p.reminders, Escalations: crossing.escalations(), Guard: guards,
 		Incidents: incidents, Lessons: lessons, Patterns: patterns, Knowledge: knowledge, Episodes: episodes, Facts: facts, Procedures: p.procedures, Decisions: p.decisions,
-	}, question.Options{Now: a.now, Names: operations, Changed: operations.EventBell(), Kinds: p.kinds, Misses: p.verdicts})
+	}, question.Options{Now: a.now, Names: operations, Kinds: p.kinds, Misses: p.verdicts})
 
 	toolsets, err := mcpserver.ParseToolsets(a.config.MCP.Toolsets...)
 	if err != nil {

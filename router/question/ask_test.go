@@ -210,7 +210,7 @@ func (s *team) asker(classifier interface {
 	if memory != nil {
 		sources.Episodes = memory
 	}
-	return question.New(classifier, &everything{memory, s}, sources, question.Options{Now: func() time.Time { return s.now }, Names: s.store, Changed: s.store.EventBell()})
+	return question.New(classifier, &everything{memory, s}, sources, question.Options{Now: func() time.Time { return s.now }, Names: s.store})
 }
 
 // called gives the answer's items by the names that the tests have for them.

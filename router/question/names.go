@@ -11,7 +11,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"skillrouter/internal/clock"
-	"skillrouter/internal/committer"
 	"skillrouter/operational"
 	"skillrouter/router"
 	"skillrouter/router/classify"
@@ -21,11 +20,8 @@ import (
 const (
 	// maxNames of each kind; more than a team, its open tasks and what is being mended.
 	maxNames = 2000
-	// namesFor is how long names are kept at most, should no bell tell of a change.
-	namesFor = 30 * time.Second
-	// namesAtLeast is how long names are kept at least: reading them costs a few
-	// milliseconds, and events may come by the thousand.
-	namesAtLeast = time.Second
+	// namesFor is how long names are kept: reading them costs a few milliseconds.
+	namesFor = time.Second
 	// maxTitleWords of a title are compared; nobody quotes more.
 	maxTitleWords = 16
 	// minTitleWords of a title must be said for it to be named: one word is no title.
@@ -43,16 +39,13 @@ type named struct {
 	Stored           string // as the store does; of a task its number
 }
 
-// names finds in questions what the stores know. It reads the stores again
-// when their bell has rung or time has passed.
+// names finds in questions what the stores know.
 type names struct {
 	source Namer
-	bell   *committer.Bell // nil: time alone
 	now    clock.Clock
 
 	mu      sync.Mutex
 	read    time.Time
-	changed <-chan struct{}
 	agents  []string
 	entries map[string][]nameEntry // by their first word
 }
@@ -138,20 +131,8 @@ func nameWords(text string) (words, spelt []string) {
 func (n *names) fresh(ctx context.Context) (map[string][]nameEntry, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	age := n.now().Sub(n.read)
-	stale := n.entries == nil || age >= namesFor || age < 0
-	if !stale && age >= namesAtLeast && n.changed != nil {
-		select {
-		case <-n.changed:
-			stale = true
-		default:
-		}
-	}
-	if !stale {
+	if age := n.now().Sub(n.read); n.entries != nil && age >= 0 && age < namesFor {
 		return n.entries, nil
-	}
-	if n.bell != nil {
-		n.changed = n.bell.Wait()
 	}
 	known, err := n.source.Names(ctx, maxNames)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/committer"
 	"skillrouter/operational"
 	"skillrouter/router/classify"
 )
@@ -82,9 +81,8 @@ func TestNamesAreBounded(t *testing.T) {
 
 func TestNamesAreReadAgain(t *testing.T) {
 	source := &namer{names: storedNames()}
-	var bell committer.Bell
 	now := time.Date(2026, 11, 18, 10, 0, 0, 0, time.UTC)
-	n := &names{source: source, bell: &bell, now: func() time.Time { return now }}
+	n := &names{source: source, now: func() time.Time { return now }}
 	look := func(want int, why string) {
 		t.Helper()
 		if _, err := n.in(t.Context(), "red"); err != nil || source.asked != want {
@@ -92,15 +90,10 @@ func TestNamesAreReadAgain(t *testing.T) {
 		}
 	}
 	look(1, "at first")
-	bell.Ring()
-	look(1, "a ring right after")
-	now = now.Add(namesAtLeast)
-	look(2, "a ring a while ago")
-	now = now.Add(namesAtLeast)
-	look(2, "no ring")
+	look(1, "right after")
 	now = now.Add(namesFor)
-	look(3, "time alone")
+	look(2, "a while after")
 	source.err = errors.New("down")
 	now = now.Add(namesFor)
-	look(4, "the store is down, and the old names serve")
+	look(3, "the store is down, and the old names serve")
 }

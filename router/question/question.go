@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"skillrouter/internal/clock"
-	"skillrouter/internal/committer"
 	"skillrouter/internal/defaults"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
@@ -46,9 +45,8 @@ var _ router.Service = (*Asker)(nil)
 type Options struct {
 	// Now tells the time, in the zone that "yesterday" is meant in; time.Now if nil.
 	Now clock.Clock
-	// Names are what questions may name, and Changed rings when they may have changed. Both may be nil.
-	Names   Namer
-	Changed *committer.Bell
+	// Names are what questions may name. May be nil.
+	Names Namer
 	// Kinds count their rows.
 	Kinds []kind.Memory
 	// Misses is told of questions that nothing answers. May be nil.
@@ -58,12 +56,9 @@ type Options struct {
 // New makes an Asker.
 func New(classifier queryClassifier, find search.Service, sources Sources, options Options) *Asker {
 	a := &Asker{classifier: classifier, search: find, sources: sources, kinds: options.Kinds, now: options.Now.Given(), misses: options.Misses}
-	if a.sources.Reminders != nil && options.Changed != nil {
-		a.sources.Reminders = &scannedReminders{Lister: a.sources.Reminders, bell: options.Changed}
-	}
 	a.tables = a.sources.tables()
 	if options.Names != nil {
-		a.names = &names{source: options.Names, bell: options.Changed, now: a.now}
+		a.names = &names{source: options.Names, now: a.now}
 	}
 	return a
 }
@@ -362,7 +357,7 @@ func (a *Asker) unsearched(ctx context.Context, q *question) (items []router.Ite
 	}
 	for i := range a.tables {
 		t := &a.tables[i]
-		if !slices.Contains([]string{router.KindReminder, router.KindIncident, router.KindPattern, "lease", "approval"}, t.kind) || q.class != "" && classOf(t.kind) != q.class {
+		if !t.searched || q.class != "" && classOf(t.kind) != q.class {
 			continue
 		}
 		rows, _, err := t.list(ctx, &wanted{reading: reading{members: map[string][]string{}}, project: q.project, now: q.now, few: mostScanned, needles: look})

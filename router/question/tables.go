@@ -7,11 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
-	"skillrouter/internal/committer"
 	"skillrouter/internal/principal"
 	"skillrouter/internal/safetext"
 	"skillrouter/learning"
@@ -136,12 +135,15 @@ func valuesOf[T ~string](w *wanted, member string) (list []T) {
 
 // table is the rows of one kind.
 type table struct {
-	kind, one, many string
-	learned         bool     // it is kept in learning.db
-	walled          bool     // it keeps to the projects of a token
-	counted         bool     // its total is right also where not all rows are read
-	usual           []string // a member and the values that are meant if the question says nothing: open tasks
-	list            func(ctx context.Context, w *wanted) (items []router.Item, total int, err error)
+	kind, one string
+	many      string   // empty: one with an s
+	missing   bool     // the service that has them is not there
+	learned   bool     // it is kept in learning.db
+	walled    bool     // it keeps to the projects of a token
+	counted   bool     // its total is right also where not all rows are read
+	searched  bool     // no search knows its rows by their words: they are looked through
+	usual     []string // a member and the values that are meant if the question says nothing: open tasks
+	list      func(ctx context.Context, w *wanted) (items []router.Item, total int, err error)
 }
 
 // shape says which members of a row are what of an item.
@@ -154,43 +156,6 @@ type shape struct {
 func (s shape) only(w *wanted) shape {
 	s.needles = w.needles
 	return s
-}
-
-// scannedReminders keeps the reminders that every question is compared with until the bell rings: reading them took most of the
-// time of a question.
-type scannedReminders struct {
-	Lister[operational.ReminderFilter, []operational.Reminder]
-	bell *committer.Bell
-
-	mu      sync.Mutex
-	changed <-chan struct{}
-	seenBy  string // who may see what a caller may depends on its agent and its rights
-	rows    []operational.Reminder
-}
-
-// List implements Lister.
-func (s *scannedReminders) List(ctx context.Context, filter operational.ReminderFilter) ([]operational.Reminder, error) {
-	if filter.Limit != mostScanned || filter.Project != "" || len(filter.Status) > 0 {
-		return s.Lister.List(ctx, filter)
-	}
-	caller := principal.Of(ctx)
-	seenBy := fmt.Sprint(caller.AgentID, " ", caller.Scopes)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case <-s.changed:
-		s.changed = nil
-	default:
-	}
-	if s.changed != nil && s.seenBy == seenBy {
-		return slices.Clone(s.rows), nil
-	}
-	changed := s.bell.Wait()
-	rows, err := s.Lister.List(ctx, filter)
-	if err == nil {
-		s.changed, s.seenBy, s.rows = changed, seenBy, slices.Clone(rows)
-	}
-	return rows, err
 }
 
 // itemsOf are rows as items. total is how many there are.
@@ -247,169 +212,140 @@ func saidOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// paged reads pages until there are enough rows.
-func paged[T any](w *wanted, read func(cursor string) (page []T, next string, err error)) (rows []T, err error) {
-	for cursor := ""; ; {
-		page, next, err := read(cursor)
-		rows = append(rows, page...)
-		if err != nil || next == "" || len(rows) >= cmp.Or(w.few, mostRows) {
-			return rows, err
+// paged lists the rows of a kind page by page, until there are enough.
+func paged[T any](kind string, of shape, read func(ctx context.Context, w *wanted, cursor string) (page []T, next string, err error)) func(context.Context, *wanted) ([]router.Item, int, error) {
+	return func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
+		var rows []T
+		for cursor := ""; ; {
+			page, next, err := read(ctx, w, cursor)
+			rows = append(rows, page...)
+			if err != nil || next == "" || len(rows) >= cmp.Or(w.few, mostRows) {
+				return itemsOf(kind, rows, of.only(w), err)
+			}
+			cursor = next
 		}
-		cursor = next
 	}
 }
 
 // How rows are items that more than one place lists.
 var (
-	taskShape       = shape{id: "id", title: "title", text: "description", agent: "agent_id", at: "updated_at", fields: "number status priority progress note blocked_reason result error created_at"}
-	findingShape    = shape{id: "id", title: "title", text: "description", at: "last_seen", fields: "environment severity status occurrences first_seen last_seen cve location evidence remediation scan_id"}
-	incidentShape   = shape{id: "id", title: "example", text: "error command", at: "last_seen", fields: "program count sessions solved fixes accepted"}
-	approvalShape   = shape{id: "approval_id", title: "proposed_action", agent: "agent", at: "asked_at", fields: "number state tool folder ends_at decided_by notes withheld"}
+	taskShape     = shape{id: "id", title: "title", text: "description", agent: "agent_id", at: "updated_at", fields: "number status priority progress note blocked_reason result error created_at"}
+	findingShape  = shape{id: "id", title: "title", text: "description", at: "last_seen", fields: "environment severity status occurrences first_seen last_seen cve location evidence remediation scan_id"}
+	incidentShape = shape{id: "id", title: "example", text: "error command", at: "last_seen", fields: "program count sessions solved fixes accepted"}
+	approvalShape = shape{id: "approval_id", title: "proposed_action", agent: "agent", at: "asked_at", fields: "number state tool folder ends_at decided_by notes withheld"}
+	lessonShape   = shape{
+		id: "id", title: "title", text: "context action_taken outcome solution", agent: "source_agent", at: "created_at",
+		fields: "number lesson_type domain category severity level status confidence occurrence_count tags trust related_commands",
+	}
+	patternShape = shape{
+		id: "id", title: "pattern_name", text: "description recommended_action", at: "last_seen", fields: "number pattern_type status domain occurrence_count lesson_count confidence",
+	}
 	escalationShape = shape{id: "id", title: "title", text: "reason", agent: "source_agent", at: "last_raised_at", fields: "number status priority escalated_to domain lesson_id pattern_id occurrence_count"}
 )
 
 // tables are the kinds that can be asked for by their state.
 func (s *Sources) tables() []table {
-	var list []table
-	if s.Tasks != nil {
-		list = append(list, table{kind: router.KindTask, one: "task", many: "tasks", usual: append([]string{"status"}, safetext.Strings(operational.OpenTaskStatuses())...), counted: true, list: s.listTasks})
-	}
-	if s.Agents != nil {
-		list = append(list, table{kind: "agent", one: "agent", many: "agents", walled: true, list: s.listAgents})
-	}
-	if s.Reminders != nil {
-		list = append(list, table{kind: router.KindReminder, one: "reminder", many: "reminders", usual: []string{"status", "pending", "due"}, list: s.listReminders})
-	}
-	if s.Recon != nil {
-		list = append(list, table{kind: router.KindFinding, one: "finding", many: "findings", usual: append([]string{"status"}, safetext.Strings(operational.ActiveFindingStatuses())...), counted: true, list: s.listFindings})
-	}
-	if s.Recon != nil {
-		list = append(list, table{kind: "scan", one: "scan", many: "scans", list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			rows, err := s.Recon.Scans(ctx, operational.ScanFilter{Project: w.project, Status: w.one("status"), Since: w.span.From, Limit: mostRows})
-			return itemsOf("scan", rows, shape{id: "id", title: "scanner", text: "environment summary", agent: "agent_id", at: "started_at", fields: "environment scanner status finished_at"}, err)
-		}}, table{kind: "environment", one: "environment", many: "environments", list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			rows, err := s.Recon.Environments(ctx, w.project)
-			return itemsOf("environment", rows, shape{id: "id", title: "name", text: "description", at: "updated_at", fields: "kind"}, err)
-		}})
-	}
-	if s.Leases != nil {
-		list = append(list, table{kind: "lease", one: "lease", many: "leases", list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			rows, err := s.Leases.Leases(ctx, operational.LeaseFilter{Project: w.project, AgentID: w.agent, Limit: mostRows})
-			return itemsOf("lease", rows, shape{id: "lease_id", title: "patterns", text: "why", agent: "agent_id", at: "taken_at", fields: "patterns shared folder expires_at"}.only(w), err)
-		}})
-	}
-	if s.Escalations != nil {
-		list = append(list, table{kind: "escalation", one: "escalation", many: "escalations", list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			rows, err := s.Escalations.List(ctx, operational.EscalationFilter{Status: valuesOf[operational.EscalationStatus](w, "status"), Limit: mostRows})
-			return itemsOf("escalation", rows, escalationShape, err)
-		}})
-	}
-	if s.Guard != nil {
-		list = append(list, table{kind: "approval", one: "approval", many: "approvals", usual: []string{"state", "pending"}, list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			rows, err := paged(w, func(cursor string) ([]lesson.Approval, string, error) {
+	all := []table{
+		{kind: router.KindTask, one: "task", missing: s.Tasks == nil, usual: append([]string{"status"}, safetext.Strings(operational.OpenTaskStatuses())...), counted: true, list: s.listTasks},
+		{kind: "agent", one: "agent", missing: s.Agents == nil, walled: true, list: s.listAgents},
+		{kind: router.KindReminder, one: "reminder", missing: s.Reminders == nil, searched: true, usual: []string{"status", "pending", "due"}, list: s.listReminders},
+		{kind: router.KindFinding, one: "finding", missing: s.Recon == nil, usual: append([]string{"status"}, safetext.Strings(operational.ActiveFindingStatuses())...), counted: true, list: s.listFindings},
+		{kind: "scan", one: "scan", missing: s.Recon == nil, list: paged("scan", shape{id: "id", title: "scanner", text: "environment summary", agent: "agent_id", at: "started_at", fields: "environment scanner status finished_at"},
+			func(ctx context.Context, w *wanted, _ string) ([]operational.Scan, string, error) {
+				rows, err := s.Recon.Scans(ctx, operational.ScanFilter{Project: w.project, Status: w.one("status"), Since: w.span.From, Limit: mostRows})
+				return rows, "", err
+			})},
+		{kind: "environment", one: "environment", missing: s.Recon == nil, list: paged("environment", shape{id: "id", title: "name", text: "description", at: "updated_at", fields: "kind"},
+			func(ctx context.Context, w *wanted, _ string) ([]operational.Environment, string, error) {
+				rows, err := s.Recon.Environments(ctx, w.project)
+				return rows, "", err
+			})},
+		{kind: "lease", one: "lease", missing: s.Leases == nil, searched: true, list: paged("lease", shape{id: "lease_id", title: "patterns", text: "why", agent: "agent_id", at: "taken_at", fields: "patterns shared folder expires_at"},
+			func(ctx context.Context, w *wanted, _ string) ([]operational.Lease, string, error) {
+				rows, err := s.Leases.Leases(ctx, operational.LeaseFilter{Project: w.project, AgentID: w.agent, Limit: mostRows})
+				return rows, "", err
+			})},
+		{kind: "escalation", one: "escalation", missing: s.Escalations == nil, list: paged("escalation", escalationShape,
+			func(ctx context.Context, w *wanted, _ string) ([]operational.Escalation, string, error) {
+				rows, err := s.Escalations.List(ctx, operational.EscalationFilter{Status: valuesOf[operational.EscalationStatus](w, "status"), Limit: mostRows})
+				return rows, "", err
+			})},
+		{kind: "approval", one: "approval", missing: s.Guard == nil, searched: true, usual: []string{"state", "pending"}, list: paged("approval", approvalShape,
+			func(ctx context.Context, w *wanted, cursor string) ([]lesson.Approval, string, error) {
 				page, err := s.Guard.Approvals(ctx, guard.ApprovalFilter{Agent: w.agent, State: lesson.ApprovalState(w.one("state")), Cursor: cursor, Limit: w.page()})
 				return page.Approvals, page.Next, err
-			})
-			return itemsOf("approval", rows, approvalShape.only(w), err)
-		}}, table{kind: "check", one: "command", many: "commands", list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			rows, err := paged(w, func(cursor string) ([]lesson.CheckRecord, string, error) {
+			})},
+		{kind: "check", one: "command", missing: s.Guard == nil, list: paged("check", shape{id: "check_id", title: "proposed_action", text: "notes", agent: "agent", at: "at", fields: "number decision tool outcome result"},
+			func(ctx context.Context, w *wanted, cursor string) ([]lesson.CheckRecord, string, error) {
 				page, err := s.Guard.Ledger(ctx, lesson.LedgerFilter{Agent: w.agent, Project: w.project, Since: w.span.From, Until: w.span.To, Cursor: cursor, Limit: w.page()})
 				return page.Checks, page.Next, err
-			})
-			return itemsOf("check", rows, shape{id: "check_id", title: "proposed_action", text: "notes", agent: "agent", at: "at", fields: "number decision tool outcome result"}, err)
-		}}, table{kind: "rule", one: "rule", many: "rules", learned: true, list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			rows, err := paged(w, func(cursor string) ([]guard.Rule, string, error) {
+			})},
+		{kind: "rule", one: "rule", missing: s.Guard == nil, learned: true, list: paged("rule", shape{id: "rule_id", title: "title", text: "why_bad related_commands", fields: "source severity domain blocks demoted alternatives times_triggered"},
+			func(ctx context.Context, w *wanted, cursor string) ([]guard.Rule, string, error) {
 				page, err := s.Guard.Rules(ctx, guard.RuleFilter{Cursor: cursor, Limit: w.page()})
 				return page.Rules, page.Next, err
-			})
-			return itemsOf("rule", rows, shape{id: "rule_id", title: "title", text: "why_bad related_commands", fields: "source severity domain blocks demoted alternatives times_triggered"}, err)
-		}})
-	}
-	if s.Incidents != nil {
-		list = append(list, table{kind: router.KindIncident, one: "incident", many: "incidents", learned: true, list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			projects := []history.ProjectCount{{Project: w.project}}
-			if w.project == "" {
-				var err error
-				if projects, err = s.Incidents.Projects(ctx); err != nil {
-					return nil, 0, err
-				}
-			}
-			var rows []history.Incident
-			for _, one := range projects {
-				page, err := s.Incidents.List(ctx, history.Filter{Project: one.Project, Limit: cmp.Or(w.few, mostRows)})
-				if err != nil {
-					return nil, 0, err
-				}
-				if rows = append(rows, page.Incidents...); len(rows) >= mostRows {
-					break
-				}
-			}
-			return itemsOf(router.KindIncident, rows, incidentShape.only(w), nil)
-		}})
-	}
-	if s.Lessons != nil {
-		list = append(list, table{kind: router.KindLesson, one: "lesson", many: "lessons", learned: true, walled: true, list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			filter := lesson.Filter{
-				Severity: learning.Severity(w.one("severity")), Type: learning.LessonType(w.one("lesson_type")), Level: lesson.Level(w.one("level")),
-				Statuses: valuesOf[lesson.Status](w, "status"), SourceAgent: w.agent, Project: w.project, Since: w.span.From, Limit: w.page(),
-			}
-			rows, err := paged(w, func(cursor string) ([]lesson.Lesson, string, error) {
-				filter.Cursor = cursor
-				page, err := s.Lessons.List(ctx, filter)
+			})},
+		{kind: router.KindIncident, one: "incident", missing: s.Incidents == nil, searched: true, learned: true, list: paged(router.KindIncident, incidentShape, s.incidents)},
+		{kind: router.KindLesson, one: "lesson", missing: s.Lessons == nil, learned: true, walled: true, list: paged(router.KindLesson, lessonShape,
+			func(ctx context.Context, w *wanted, cursor string) ([]lesson.Lesson, string, error) {
+				page, err := s.Lessons.List(ctx, lesson.Filter{
+					Severity: learning.Severity(w.one("severity")), Type: learning.LessonType(w.one("lesson_type")), Level: lesson.Level(w.one("level")),
+					Statuses: valuesOf[lesson.Status](w, "status"), SourceAgent: w.agent, Project: w.project, Since: w.span.From, Cursor: cursor, Limit: w.page(),
+				})
 				return page.Lessons, page.Next, err
-			})
-			return itemsOf(router.KindLesson, rows, shape{
-				id: "id", title: "title", text: "context action_taken outcome solution", agent: "source_agent", at: "created_at",
-				fields: "number lesson_type domain category severity level status confidence occurrence_count tags trust related_commands",
-			}, err)
-		}})
-	}
-	if s.Patterns != nil {
-		list = append(list, table{kind: router.KindPattern, one: "pattern", many: "patterns", learned: true, list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			rows, err := s.Patterns.List(ctx, lesson.PatternFilter{Statuses: valuesOf[lesson.PatternStatus](w, "status"), Bare: true, Limit: w.page()})
-			return itemsOf(router.KindPattern, rows, shape{
-				id: "id", title: "pattern_name", text: "description recommended_action", at: "last_seen", fields: "number pattern_type status domain occurrence_count lesson_count confidence",
-			}.only(w), err)
-		}})
-	}
-	if s.Knowledge != nil {
-		list = append(list, table{kind: router.KindKnowledge, one: "knowledge entry", many: "knowledge entries", learned: true, walled: true, list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			rows, err := paged(w, func(cursor string) ([]knowledge.Knowledge, string, error) {
+			})},
+		{kind: router.KindPattern, one: "pattern", missing: s.Patterns == nil, searched: true, learned: true, list: paged(router.KindPattern, patternShape,
+			func(ctx context.Context, w *wanted, _ string) ([]lesson.Pattern, string, error) {
+				rows, err := s.Patterns.List(ctx, lesson.PatternFilter{Statuses: valuesOf[lesson.PatternStatus](w, "status"), Bare: true, Limit: w.page()})
+				return rows, "", err
+			})},
+		{kind: router.KindKnowledge, one: "knowledge entry", many: "knowledge entries", missing: s.Knowledge == nil, learned: true, walled: true, list: paged(router.KindKnowledge, shape{id: "id", title: "title", text: "content", agent: "agent_id", at: "updated_at", fields: "category tags trust source use_count"},
+			func(ctx context.Context, w *wanted, cursor string) ([]knowledge.Knowledge, string, error) {
 				page, err := s.Knowledge.List(ctx, knowledge.Filter{Category: w.one("category"), Project: w.project, AgentID: w.agent, Cursor: cursor, Limit: w.page()})
 				return page.Results, page.Next, err
-			})
-			return itemsOf(router.KindKnowledge, rows, shape{id: "id", title: "title", text: "content", agent: "agent_id", at: "updated_at", fields: "category tags trust source use_count"}, err)
-		}})
-	}
-	if s.Episodes != nil {
-		list = append(list, table{kind: router.KindEpisode, one: "episode", many: "episodes", learned: true, walled: true, list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			rows, err := paged(w, func(cursor string) ([]episode.Episode, string, error) {
+			})},
+		{kind: router.KindEpisode, one: "episode", missing: s.Episodes == nil, learned: true, walled: true, list: paged(router.KindEpisode, shape{id: "id", title: "title", text: "content", agent: "agent_id", at: "created_at", fields: "event_type session_id importance number"},
+			func(ctx context.Context, w *wanted, cursor string) ([]episode.Episode, string, error) {
 				return s.Episodes.List(ctx, episode.Filter{
 					AgentID: w.agent, Project: w.project, EventType: w.one("event_type"), SessionID: w.one("session_id"), Since: w.span.From, Until: w.span.To, Limit: w.page(),
 				}, cursor)
-			})
-			return itemsOf(router.KindEpisode, rows, shape{id: "id", title: "title", text: "content", agent: "agent_id", at: "created_at", fields: "event_type session_id importance number"}, err)
-		}})
-	}
-	if s.Facts != nil {
-		list = append(list, table{kind: router.KindFact, one: "fact", many: "facts", learned: true, list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			rows, err := paged(w, func(cursor string) ([]fact.Fact, string, error) {
+			})},
+		{kind: router.KindFact, one: "fact", missing: s.Facts == nil, learned: true, list: paged(router.KindFact, shape{id: "key", title: "key", text: "value", agent: "agent_id", at: "_cached_at", fields: "persona category expires_at"},
+			func(ctx context.Context, w *wanted, cursor string) ([]fact.Fact, string, error) {
 				page, err := s.Facts.Search(ctx, fact.Query{Cursor: cursor, Limit: w.page()})
 				return page.Facts, page.Next, err
-			})
-			return itemsOf(router.KindFact, rows, shape{id: "key", title: "key", text: "value", agent: "agent_id", at: "_cached_at", fields: "persona category expires_at"}, err)
-		}})
-	}
-	if s.Procedures != nil {
-		list = append(list, table{kind: router.KindProcedure, one: "procedure", many: "procedures", learned: true, list: func(ctx context.Context, w *wanted) ([]router.Item, int, error) {
-			rows, err := paged(w, func(cursor string) ([]procedure.Procedure, string, error) {
+			})},
+		{kind: router.KindProcedure, one: "procedure", missing: s.Procedures == nil, learned: true, list: paged(router.KindProcedure, shape{id: "name", title: "name", text: "description", agent: "agent_id", at: "updated_at", fields: "category version runs success_rate"},
+			func(ctx context.Context, w *wanted, cursor string) ([]procedure.Procedure, string, error) {
 				page, err := s.Procedures.List(ctx, procedure.Filter{After: cursor, Limit: w.page()})
 				return page.Procedures, page.Next, err
-			})
-			return itemsOf(router.KindProcedure, rows, shape{id: "name", title: "name", text: "description", agent: "agent_id", at: "updated_at", fields: "category version runs success_rate"}, err)
-		}})
+			})},
 	}
-	return list
+	for i := range all {
+		all[i].many = cmp.Or(all[i].many, all[i].one+"s")
+	}
+	return slices.DeleteFunc(all, func(t table) bool { return t.missing })
+}
+
+// incidents lists those of the project that is asked for or, where none is, of one project after the other: the cursor is the last.
+func (s *Sources) incidents(ctx context.Context, w *wanted, cursor string) ([]history.Incident, string, error) {
+	projects := []history.ProjectCount{{Project: w.project}}
+	if w.project == "" {
+		var err error
+		if projects, err = s.Incidents.Projects(ctx); err != nil {
+			return nil, "", err
+		}
+	}
+	at, _ := strconv.Atoi(cursor) // of none the first
+	if at >= len(projects) {
+		return nil, "", nil
+	}
+	page, err := s.Incidents.List(ctx, history.Filter{Project: projects[at].Project, Limit: cmp.Or(w.few, mostRows)})
+	next := ""
+	if at+1 < len(projects) {
+		next = strconv.Itoa(at + 1)
+	}
+	return page.Incidents, next, err
 }
 
 func (s *Sources) listTasks(ctx context.Context, w *wanted) ([]router.Item, int, error) {
