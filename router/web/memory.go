@@ -352,7 +352,11 @@ func fixed(_ *Server, _ *visit, item any, of *record) {
 	of.set("command", strings.Join(append(slices.Clone(f.Steps), f.Command), "\n"))
 }
 
-const editPath = "/ui/" + anyMemory + "/edit"
+const (
+	editPath = "/ui/" + anyMemory + "/edit"
+	// maxEdited bounds what a field of the form holds, in bytes: a form may send MaxForm, and a byte may take three.
+	maxEdited = 100_000
+)
 
 // formNames are the names by which the template knows the forms.
 var formNames = map[kind.Form]string{kind.Line: "line", kind.Text: "text", kind.List: "list", kind.Number: "number", kind.Raw: "raw"}
@@ -423,6 +427,9 @@ func editFields(of kind.Memory, item any) (fields []field, err error) {
 		if f.Among != nil {
 			one.Form, one.Choices = "choice", options("", "", f.Among)
 		}
+		if len(one.Value) > maxEdited {
+			one.Form, one.Value = "long", ""
+		}
 		fields = append(fields, one)
 	}
 	return fields, err
@@ -441,7 +448,7 @@ func (s *Server) edit(v *visit, of kind.Memory, id string) error {
 	members := map[string]json.RawMessage{}
 	for i, f := range of.Pages.Fields {
 		typed, sent := v.Form[f.Member]
-		if !sent || strings.TrimSpace(plainLines(typed[0])) == strings.TrimSpace(shown[i].Value) {
+		if !sent || shown[i].Form == "long" || strings.TrimSpace(plainLines(typed[0])) == strings.TrimSpace(shown[i].Value) {
 			continue
 		}
 		if members[f.Member], err = read(f, plainLines(typed[0])); err != nil {

@@ -207,7 +207,7 @@ func who(p principal.Principal) string {
 
 const (
 	// MaxForm bounds what a form may send, in bytes: the longest text that one has, URL-encoded.
-	MaxForm = 4 << 20
+	MaxForm = 1 << 20
 	// maxQuery bounds a page's query, in bytes; it is repeated in the links of the page.
 	maxQuery = 4 << 10
 )

@@ -123,7 +123,7 @@ type act struct {
 
 // field is an input of a form.
 type field struct {
-	Name, Label, Form string // line, text, list, number, raw, check, choice, by, hiddenBy
+	Name, Label, Form string // line, text, list, number, raw, check, choice, long, by, hiddenBy
 	Value             string
 	Required          bool
 	Own               bool // its value is the row's, and no address fills it in
