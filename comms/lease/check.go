@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -56,21 +58,25 @@ const maxProjects = 16
 
 // Judge is Check for the router's own guard, which has seen who asks. It takes no query and no lock for long.
 func (l *Leases) Judge(agent string, files []ChangedFile) Judged {
-	now := l.now()
-	j := judging{at: now, agent: agent, seen: map[string]bool{}}
+	j := judging{at: l.now(), agent: agent, findings: map[string]Claim{}}
+	l.judge(&j, files...)
+	return j.answer()
+}
+
+// judge finds what speaks against changes of files, those first that others hold.
+func (l *Leases) judge(j *judging, files ...ChangedFile) {
 	l.mu.RLock()
 	for _, f := range files {
 		if g, ok := f.glob(); ok {
-			l.look(&j, f, g, false)
+			l.look(j, f, g)
 		}
 	}
 	l.mu.RUnlock()
 	for _, f := range files {
-		if g, ok := f.glob(); ok && agent != "" && !f.Recursive && !f.Pattern {
-			l.recent.edit(&j, f, g.alts[0].path())
+		if _, ok := f.glob(); ok && j.agent != "" && !f.Recursive && !f.Pattern {
+			l.recent.edit(j, f)
 		}
 	}
-	return j.answer()
 }
 
 // glob is the file as a pattern; ok is false where it lies in no repository.
@@ -82,22 +88,12 @@ func (f ChangedFile) glob() (Glob, bool) {
 	return Path(f.Path, f.Recursive)
 }
 
-// path is the folded text of a literal pattern.
-func (a alternative) path() string {
-	var b strings.Builder
-	for _, s := range a.segments {
-		b.WriteString(s.literal)
-		b.WriteByte('/')
-	}
-	return b.String()
-}
-
 // judging is one check under way.
 type judging struct {
 	at       time.Time
 	agent    string
-	findings []Claim
-	seen     map[string]bool
+	late     bool             // it was done then: what counts are the leases that were held
+	findings map[string]Claim // the worst of each lease, and of each file that somebody changes now
 }
 
 func (j *judging) find(f Claim) {
@@ -105,62 +101,52 @@ func (j *judging) find(f Claim) {
 	if f.LeaseID == 0 {
 		key += " " + f.Path
 	}
-	if !j.seen[key] || f.Blocks {
-		j.seen[key] = true
-		j.findings = append(j.findings, f)
+	if _, known := j.findings[key]; !known || f.Blocks {
+		j.findings[key] = f
 	}
 }
 
-// answer is what was found: of each lease the worst.
+// blocked tells whether what is judged is stopped.
+func (j *judging) blocked() bool {
+	for _, f := range j.findings {
+		if f.Blocks {
+			return true
+		}
+	}
+	return false
+}
+
+// answer is what was found, what blocks first.
 func (j *judging) answer() Judged {
-	slices.SortStableFunc(j.findings, func(a, b Claim) int {
+	out := Judged{Blocked: j.blocked(), Claims: slices.Collect(maps.Values(j.findings))}
+	slices.SortFunc(out.Claims, func(a, b Claim) int {
 		switch {
-		case a.Blocks != b.Blocks && a.Blocks:
+		case a.Blocks && !b.Blocks:
 			return -1
-		case a.Blocks != b.Blocks:
+		case b.Blocks && !a.Blocks:
 			return 1
 		}
-		return cmp.Or(cmp.Compare(a.LeaseID, b.LeaseID), strings.Compare(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(a.LeaseID, b.LeaseID), strings.Compare(a.AgentID, b.AgentID), strings.Compare(a.Path, b.Path))
 	})
-	out := Judged{Claims: []Claim{}}
-	told := map[string]bool{}
-	for _, f := range j.findings {
-		key := fmt.Sprintf("%d %s", f.LeaseID, f.AgentID)
-		if f.LeaseID == 0 {
-			key += " " + f.Path
-		}
-		if told[key] || len(out.Claims) == maxClaims {
-			continue
-		}
-		told[key] = true
-		out.Blocked = out.Blocked || f.Blocks
-		out.Claims = append(out.Claims, f)
-	}
+	out.Claims = append([]Claim{}, out.Claims[:min(len(out.Claims), maxClaims)]...)
 	return out
 }
 
-// look finds the leases of others that a file falls under; mu is held. Late asks for those that were held
-// at the time.
-func (l *Leases) look(j *judging, f ChangedFile, g Glob, late bool) {
-	at := j.at
+// look finds the leases of others that a file falls under; mu is held.
+func (l *Leases) look(j *judging, f ChangedFile, g Glob) {
 	for _, project := range f.Projects {
-		x := l.projects[project]
-		if x == nil {
-			continue
-		}
-		x.overlapping(g, func(e entry) {
-			h := e.lease
-			if h.AgentID == j.agent || at.Before(h.TakenAt) {
+		l.overlapping(project, g, func(h *held, pattern string) {
+			if h.AgentID == j.agent || j.at.Before(h.TakenAt) {
 				return
 			}
-			end, until, s := l.state(h, at)
-			if late && until.After(at) { // it was held then
+			end, until, s := l.state(h, j.at)
+			if j.late && until.After(j.at) {
 				end = ""
 			}
-			if end != "" && (end == operational.LeaseReleased || end == operational.LeaseLeft || at.Sub(until) > momentAgo) {
+			if end != "" && (end == operational.LeaseReleased || end == operational.LeaseLeft || j.at.Sub(until) > momentAgo) {
 				return
 			}
-			found := Claim{LeaseID: h.ID, AgentID: h.AgentID, Path: f.Path, Pattern: e.pattern, Why: h.Why, Until: until.UTC().Truncate(time.Millisecond)}
+			found := Claim{LeaseID: h.ID, AgentID: h.AgentID, Path: f.Path, Pattern: pattern, Why: h.Why, Until: until.UTC().Truncate(time.Millisecond)}
 			switch {
 			case end != "":
 				found.Case = CaseEnded
@@ -168,10 +154,10 @@ func (l *Leases) look(j *judging, f ChangedFile, g Glob, late bool) {
 				found.Case = CaseShared
 			case h.Folder != "" && f.Folder != "" && h.Folder != f.Folder:
 				found.Case = CaseWorktree
-			case !late && at.Sub(h.heard(s)) >= s.Patience:
+			case !j.late && j.at.Sub(h.heard(s)) >= s.Patience:
 				found.Case = CaseSilent
 			default:
-				found.Case, found.Blocks = CaseExclusive, true
+				found.Case, found.Blocks = CaseExclusive, !j.late
 			}
 			j.find(found)
 		})
@@ -191,11 +177,11 @@ type changed struct {
 }
 
 // edit notes a change, and finds who else changed the same file a moment ago: each of two is warned of the other once.
-func (r *recent) edit(j *judging, f ChangedFile, path string) {
+func (r *recent) edit(j *judging, f ChangedFile) {
 	if len(f.Projects) == 0 {
 		return
 	}
-	key := f.Projects[0] + "\x00" + f.Folder + "\x00" + path
+	key := f.Projects[0] + "\x00" + f.Folder + "\x00" + folded(path.Clean(f.Path))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.edits[key]
@@ -219,7 +205,7 @@ func (r *recent) edit(j *judging, f ChangedFile, path string) {
 		c.told[j.agent+" "+other] = j.at
 		j.find(Claim{AgentID: other, Path: f.Path, Until: at.UTC().Truncate(time.Millisecond), Case: CaseEditing})
 	}
-	if !slices.ContainsFunc(j.findings, func(f Claim) bool { return f.Blocks }) { // what is blocked is not done
+	if !j.blocked() { // what is blocked is not done
 		c.by[j.agent] = j.at
 	}
 }
@@ -242,7 +228,7 @@ func (r *recent) forget(now time.Time) {
 	}
 }
 
-// Late implements Service. It needs ScopeAgent. The holders of leases are told by messages that have the change's id
+// Late implements Service. It needs ScopeAgent. Those whom a change concerns are told by messages that have the change's id
 // as their key, so that a hand-over whose answer was lost, and is made again, tells nobody twice.
 func (l *Leases) Late(ctx context.Context, edits LateChanges) (Judged, error) {
 	agent, err := principal.Of(ctx).SpeakingAs("agent_id", edits.AgentID)
@@ -258,69 +244,54 @@ func (l *Leases) Late(ctx context.Context, edits LateChanges) (Judged, error) {
 		}
 	}
 	now := l.now()
-	all := judging{at: now, agent: agent, seen: map[string]bool{}}
+	all := judging{findings: map[string]Claim{}}
 	for _, e := range edits.Changes {
-		g, ok := e.glob()
-		if !ok {
-			continue
+		if e.At.After(now) || e.At.IsZero() { // clocks may be apart
+			e.At = now
 		}
-		at := e.At
-		if at.After(now) || at.IsZero() { // clocks may be apart
-			at = now
-		}
-		j := judging{at: at, agent: agent, seen: map[string]bool{}}
-		l.mu.RLock()
-		l.look(&j, e.ChangedFile, g, true)
-		l.mu.RUnlock()
-		if agent != "" && !e.Recursive && !e.Pattern {
-			l.recent.edit(&j, e.ChangedFile, g.alts[0].path())
-		}
+		j := judging{at: e.At, agent: agent, late: true, findings: map[string]Claim{}}
+		l.judge(&j, e.ChangedFile)
 		for _, f := range j.answer().Claims {
-			f.Blocks = false // it is done
-			all.findings = append(all.findings, f)
-			err := l.mail.Tell(ctx, news(e, f, cmp.Or(agent, "a person")))
-			if err != nil && errs.CodeOf(err) != errs.Conflict { // the same was said in other words
+			all.find(f)
+			theirs, mine := ", which you changed too", ""
+			if f.LeaseID != 0 {
+				theirs = fmt.Sprintf(", which your lease %d (%s) covers", f.LeaseID, f.Pattern)
+				mine = fmt.Sprintf(" by lease %d (%s)%s", f.LeaseID, f.Pattern, because(f.Why))
+			}
+			who := cmp.Or(agent, "a person")
+			if err := l.tellLate(ctx, e, f, f.AgentID, who, fmt.Sprintf("%s changed %s%s.", who, f.Path, theirs)); err != nil {
 				return Judged{}, err
 			}
-			if agent != "" {
-				err := l.mail.Tell(ctx, notice(e, f, agent))
-				if err != nil && errs.CodeOf(err) != errs.Conflict {
-					return Judged{}, err
-				}
+			if agent == "" {
+				continue
+			}
+			// The hook that hands it over has answered already.
+			if err := l.tellLate(ctx, e, f, agent, "", fmt.Sprintf("you changed %s, on which %s works too%s. They have been told.", f.Path, f.AgentID, mine)); err != nil {
+				return Judged{}, err
 			}
 		}
 	}
 	return all.answer(), nil
 }
 
-// notice tells who made the change whom it concerns: the hook that hands it over has answered already.
-func notice(e LateChange, f Claim, agent string) operational.MessageDraft {
-	text := fmt.Sprintf("While the router was away, at %s, you changed %s, on which %s works too", hour(e.At), f.Path, f.AgentID)
-	if f.LeaseID != 0 {
-		text += fmt.Sprintf(" by lease %d (%s)%s", f.LeaseID, f.Pattern, because(f.Why))
-	}
-	// Marshalling strings and numbers cannot fail.
-	said, _ := json.Marshal(map[string]any{"text": text + ". They have been told. Look at it before you go on.", "own_change": true, "path": f.Path, "edit_id": e.ID})
-	return operational.MessageDraft{
-		From: operational.RouterName, To: agent, Signal: SignalLease, Context: said,
-		IdempotencyKey: fmt.Sprintf("late:%x", sha256.Sum256(fmt.Appendf(nil, "own\n%s\n%s\n%d\n%s", agent, e.ID, f.LeaseID, f.AgentID))),
-	}
-}
-
-// news tells the holder of a lease, or who changed the same file, of a change that was made while the router was away.
-func news(e LateChange, f Claim, agent string) operational.MessageDraft {
-	text := fmt.Sprintf("While the router was away, at %s, %s changed %s", hour(e.At), agent, f.Path)
-	if f.LeaseID != 0 {
-		text += fmt.Sprintf(", which your lease %d (%s) covers. Look at it before you go on.", f.LeaseID, f.Pattern)
+// tellLate tells an agent of a change that was made while the router was away: its own, where by is empty.
+func (l *Leases) tellLate(ctx context.Context, e LateChange, f Claim, to, by, text string) error {
+	fields := map[string]any{"text": fmt.Sprintf("While the router was away, at %s, %s Look at it before you go on.", hour(e.At), text), "path": f.Path, "edit_id": e.ID}
+	if by == "" {
+		fields["own_change"] = true
 	} else {
-		text += ", which you changed too. Look at it before you go on."
+		fields["lease_id"], fields["agent_id"] = f.LeaseID, by
 	}
 	// Marshalling strings and numbers cannot fail.
-	said, _ := json.Marshal(map[string]any{"text": text, "lease_id": f.LeaseID, "path": f.Path, "agent_id": agent, "edit_id": e.ID})
-	return operational.MessageDraft{
-		From: operational.RouterName, To: f.AgentID, Signal: SignalLease, Context: said,
-		IdempotencyKey: fmt.Sprintf("late:%x", sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%s", agent, e.ID, f.LeaseID, f.AgentID))),
+	said, _ := json.Marshal(fields)
+	err := l.mail.Tell(ctx, operational.MessageDraft{
+		From: operational.RouterName, To: to, Signal: SignalLease, Context: said,
+		IdempotencyKey: fmt.Sprintf("late:%x", sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%d\n%s", to, by, e.ID, f.LeaseID, f.AgentID))),
+	})
+	if errs.CodeOf(err) == errs.Conflict { // the same was said in other words
+		return nil
 	}
+	return err
 }
 
 // Says is a finding in words.

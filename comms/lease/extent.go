@@ -2,6 +2,7 @@ package lease
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 
 	"skillrouter/internal/errs"
@@ -54,12 +55,12 @@ func (l *Leases) checkExtent(globs []Glob, folder string, near bool) error {
 func (g Glob) vague(letters int) bool {
 	return slices.ContainsFunc(g.alts, func(a alternative) bool {
 		found := 0
-		for _, s := range a.segments {
+		for _, s := range a {
 			if s.literal != "" {
 				return false
 			}
 			for _, t := range s.tokens {
-				if t.kind == one && (unicode.IsLetter(t.char) || unicode.IsDigit(t.char)) {
+				if strings.ContainsFunc(t.literal, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 					found++
 				}
 			}

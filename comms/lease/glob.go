@@ -3,13 +3,14 @@ package lease
 import (
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"golang.org/x/text/unicode/norm"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/internal/safetext"
 )
 
@@ -17,13 +18,10 @@ import (
 // expanded, so that these bound what one comparison costs: about a million steps, some milliseconds.
 const (
 	MaxPattern      = 512  // bytes
-	maxExpanded     = 1024 // runes of all alternatives of the braces together
+	maxExpanded     = 1024 // bytes of all alternatives of the braces together
 	maxAlternatives = 64
 	// maxPath bounds a path that is checked, in bytes: Linux's PATH_MAX.
 	maxPath = 4096
-	// maxRange bounds the characters of one range of a class that are compared one by one.
-	// A longer range stands for any character, so that an overlap is never missed.
-	maxRange = 512
 )
 
 // Glob is a pattern of paths as doublestar has them: * and ? within one element, ** for any number of
@@ -39,11 +37,8 @@ type Glob struct {
 	alts []alternative
 }
 
-// alternative is a pattern without braces.
-type alternative struct {
-	segments []segment
-	prefix   int // how many segments at the beginning are literal
-}
+// alternative is a pattern without braces, element by element.
+type alternative []segment
 
 // segment is one element of a pattern.
 type segment struct {
@@ -52,20 +47,11 @@ type segment struct {
 	tokens  []token
 }
 
-type tokenKind uint8
-
-const (
-	one    tokenKind = iota // the character char
-	any1                    // any character
-	star                    // any number of characters
-	among                   // one of set
-	except                  // any but those of set
-)
-
+// token stands for one character, or with star for any number.
 type token struct {
-	kind tokenKind
-	char rune
-	set  []rune // folded and sorted
+	literal string // the character, folded; empty: it is a wildcard
+	class   string // [a-z] as it was given; empty: any character
+	star    bool
 }
 
 // either reads a pattern of which nobody says whether its brackets are classes: a shell takes them for one, and
@@ -122,57 +108,43 @@ func Path(path string, whole bool) (g Glob, ok bool) {
 		return Glob{}, false
 	}
 	var alt alternative
-	for name := range strings.SplitSeq(fold(norm.NFC.String(strings.ToValidUTF8(path, "\ufffd"))), "/") {
+	for name := range strings.SplitSeq(folded(path), "/") {
 		switch name {
 		case "", ".":
 		case "..":
 			return Glob{}, false
 		default:
-			alt.segments = append(alt.segments, literally(name))
+			alt = append(alt, literally(name))
 		}
 	}
-	alt.prefix = len(alt.segments)
 	if whole {
-		alt.segments = append(alt.segments, segment{deep: true})
+		alt = append(alt, segment{deep: true})
 	}
-	return Glob{text: path, alts: []alternative{alt}}, len(alt.segments) > 0
+	return Glob{text: path, alts: []alternative{alt}}, len(alt) > 0
 }
 
 // String is the pattern as it was given.
 func (g Glob) String() string { return g.text }
 
-// Overlaps tells whether there is a path that both stand for. It is exact but for ranges longer than
-// maxRange and characters that are left out by case, where it may say yes too often and never no.
+// Overlaps tells whether there is a path that both stand for. It is exact but for two classes, which are taken to have a
+// character in common: it may say yes too often and never no.
 func (g Glob) Overlaps(other Glob) bool {
-	for _, a := range g.alts {
-		for _, b := range other.alts {
-			if a.overlaps(b) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.alts, func(a alternative) bool { return slices.ContainsFunc(other.alts, a.overlaps) })
 }
 
 // Everything tells whether no character of the pattern, in one of its alternatives, says which files are
 // meant: **, */*, ?*.
 func (g Glob) Everything() bool {
 	return slices.ContainsFunc(g.alts, func(a alternative) bool {
-		return !slices.ContainsFunc(a.segments, func(s segment) bool {
-			return s.literal != "" || slices.ContainsFunc(s.tokens, func(t token) bool { return t.kind == one })
+		return !slices.ContainsFunc(a, func(s segment) bool {
+			return slices.ContainsFunc(s.tokens, func(t token) bool { return t.literal != "" })
 		})
 	})
 }
 
 func (a alternative) overlaps(b alternative) bool {
-	for i := range min(a.prefix, b.prefix) { // what most pairs differ in
-		if a.segments[i].literal != b.segments[i].literal {
-			return false
-		}
-	}
-	return meet(len(a.segments), len(b.segments),
-		func(i int) bool { return a.segments[i].deep }, func(j int) bool { return b.segments[j].deep },
-		func(i, j int) bool { return a.segments[i].overlaps(b.segments[j]) })
+	return meet(len(a), len(b), func(i int) bool { return a[i].deep }, func(j int) bool { return b[j].deep },
+		func(i, j int) bool { return a[i].overlaps(b[j]) })
 }
 
 func (s segment) overlaps(t segment) bool {
@@ -180,16 +152,33 @@ func (s segment) overlaps(t segment) bool {
 		return s.literal == t.literal
 	}
 	a, b := s.tokens, t.tokens
-	return meet(len(a), len(b),
-		func(i int) bool { return a[i].kind == star }, func(j int) bool { return b[j].kind == star },
+	return meet(len(a), len(b), func(i int) bool { return a[i].star }, func(j int) bool { return b[j].star },
 		func(i, j int) bool { return a[i].overlaps(b[j]) })
+}
+
+// overlaps tells whether two tokens for one character have one in common. A class is as it was given, so that a character fits
+// that does so in either case.
+func (t token) overlaps(u token) bool {
+	switch {
+	case t.literal != "" && u.literal != "":
+		return t.literal == u.literal
+	case t.literal != "":
+		return u.overlaps(t)
+	case t.class == "" || u.literal == "":
+		return true
+	}
+	fits := func(char string) bool {
+		ok, err := doublestar.Match(t.class, char)
+		return ok || err != nil
+	}
+	return fits(u.literal) || fits(strings.ToUpper(u.literal))
 }
 
 // literally is a folded name as a segment.
 func literally(name string) segment {
 	s := segment{literal: name, tokens: make([]token, 0, len(name))}
 	for _, r := range name {
-		s.tokens = append(s.tokens, token{kind: one, char: r})
+		s.tokens = append(s.tokens, token{literal: string(r)})
 	}
 	return s
 }
@@ -232,229 +221,125 @@ func meet(n, m int, starA, starB func(int) bool, same func(i, j int) bool) bool 
 	return next[from]
 }
 
-func (t token) overlaps(u token) bool {
-	if t.kind > u.kind {
-		t, u = u, t
-	}
-	switch {
-	case t.kind == any1 || u.kind == any1:
-		return true
-	case t.kind == one && u.kind == one:
-		return t.char == u.char
-	case t.kind == one:
-		return u.has(t.char)
-	case t.kind == among: // with among or except
-		return slices.ContainsFunc(t.set, u.has)
-	}
-	return true // both leave out a few of all characters
-}
-
-// has tells whether a class holds a character.
-func (t token) has(r rune) bool {
-	_, found := slices.BinarySearch(t.set, r)
-	return found == (t.kind == among)
-}
-
 // compile reads a pattern without braces.
 func compile(text string) (alt alternative, problem string) {
 	below := false // the last element has no wildcard, or is followed by a slash
-	for name := range splitSegments(text) {
-		if below = name == ""; below {
+	for name := range strings.SplitSeq(text, "/") {
+		if below = name == "" || name == "."; below {
 			continue
 		}
-		seg, problem := compileSegment(name)
-		if problem != "" {
-			return alt, problem
-		}
-		switch seg.literal {
-		case ".":
-			below = true
-			continue
-		case "..":
+		if name == ".." {
 			return alt, "leaves the repository by \"..\""
 		}
-		below = seg.literal != ""
-		if seg.deep && len(alt.segments) > 0 && alt.segments[len(alt.segments)-1].deep {
-			continue
+		seg, ok := compileSegment(name)
+		if !ok {
+			return alt, "ends in a backslash, or has a [ without its ], a class without a character, or a range that ends before it begins"
 		}
-		if below && alt.prefix == len(alt.segments) {
-			alt.prefix++
+		if below = seg.literal != ""; !seg.deep || len(alt) == 0 || !alt[len(alt)-1].deep {
+			alt = append(alt, seg)
 		}
-		alt.segments = append(alt.segments, seg)
 	}
-	if len(alt.segments) == 0 || below && !alt.segments[len(alt.segments)-1].deep {
-		alt.segments = append(alt.segments, segment{deep: true}) // "." is the repository
+	if len(alt) == 0 || below && !alt[len(alt)-1].deep {
+		alt = append(alt, segment{deep: true}) // "." is the repository
 	}
 	return alt, ""
 }
 
-// splitSegments cuts a pattern at its slashes.
-func splitSegments(text string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		from := 0
-		for i := 0; i < len(text); i++ {
-			switch text[i] {
-			case '\\':
-				i++
-			case '/':
-				if !yield(text[from:i]) {
-					return
-				}
-				from = i + 1
-			}
-		}
-		yield(text[from:])
-	}
-}
+// classRange is a range within a class.
+var classRange = lazyregexp.New(`([^\[!^\\-])-([^\]])`)
 
-func compileSegment(name string) (seg segment, problem string) {
+// compileSegment reads one element; ok is false where it is none.
+func compileSegment(name string) (seg segment, ok bool) {
 	if name == "**" {
-		return segment{deep: true}, ""
+		return segment{deep: true}, true
 	}
-	var literal strings.Builder
-	wild := false
-	for i := 0; i < len(name); {
-		r, size := utf8.DecodeRuneInString(name[i:])
-		i += size
-		switch r {
+	if !doublestar.ValidatePattern(name) {
+		return seg, false
+	}
+	wild, literal := false, ""
+	for rest := name; rest != ""; {
+		n := symbol(rest)
+		one := rest[:n]
+		rest = rest[n:]
+		switch one[0] {
 		case '*':
 			wild = true
-			if n := len(seg.tokens); n == 0 || seg.tokens[n-1].kind != star {
-				seg.tokens = append(seg.tokens, token{kind: star})
+			if k := len(seg.tokens); k == 0 || !seg.tokens[k-1].star {
+				seg.tokens = append(seg.tokens, token{star: true})
 			}
 		case '?':
 			wild = true
-			seg.tokens = append(seg.tokens, token{kind: any1})
+			seg.tokens = append(seg.tokens, token{})
 		case '[':
 			wild = true
-			t, rest, problem := compileClass(name[i:])
-			if problem != "" {
-				return seg, problem
+			seg.tokens = append(seg.tokens, token{class: one})
+			for _, r := range classRange.Compiled().FindAllStringSubmatch(one, -1) {
+				if r[1] > r[2] {
+					return seg, false
+				}
 			}
-			i = len(name) - len(rest)
-			seg.tokens = append(seg.tokens, t)
-		case '\\':
-			if i == len(name) {
-				return seg, "ends in a backslash"
-			}
-			r, size = utf8.DecodeRuneInString(name[i:])
-			i += size
-			fallthrough
 		default:
-			literal.WriteRune(foldRune(r))
-			seg.tokens = append(seg.tokens, token{kind: one, char: foldRune(r)})
+			char := folded(strings.TrimPrefix(one, `\`))
+			literal += char
+			seg.tokens = append(seg.tokens, token{literal: char})
 		}
 	}
 	if !wild {
-		return literally(literal.String()), ""
+		return literally(literal), true
 	}
-	return seg, ""
+	return seg, true
 }
 
-// compileClass reads a class behind its "[".
-func compileClass(text string) (t token, rest, problem string) {
-	const open = "has a [ without its ], or a class without a character"
-	t.kind = among
-	if text != "" && (text[0] == '!' || text[0] == '^') {
-		t.kind, text = except, text[1:]
-	}
-	var ranges [][2]rune
-	for {
-		first, tail, ok := classChar(text)
-		if !ok || first == ']' && text[0] != '\\' && len(ranges) == 0 {
-			return t, "", open
-		}
-		if first == ']' && text[0] != '\\' {
-			text = tail
-			break
-		}
-		text = tail
-		last := first
-		if len(text) > 1 && text[0] == '-' && text[1] != ']' {
-			if last, text, ok = classChar(text[1:]); !ok {
-				return t, "", open
+// symbol is the length of what a pattern begins with: a character, with the backslash before it, or a class.
+func symbol(pattern string) int {
+	switch pattern[0] {
+	case '\\':
+		_, n := utf8.DecodeRuneInString(pattern[1:])
+		return 1 + n
+	case '[':
+		for i := 1; i < len(pattern); i++ {
+			switch pattern[i] {
+			case '\\':
+				i++
+			case ']':
+				return i + 1
 			}
 		}
-		if last < first {
-			return t, "", "has a class whose range ends before it begins"
-		}
-		ranges = append(ranges, [2]rune{first, last})
 	}
-	listed := map[rune]bool{}
-	for _, r := range ranges {
-		if r[1]-r[0] >= maxRange {
-			if t.kind == among {
-				return token{kind: any1}, text, ""
-			}
-			continue // what is left out of it is not known to be
-		}
-		for c := r[0]; c <= r[1]; c++ {
-			listed[c] = true
-		}
-	}
-	for c := range listed {
-		// What is left out in one case only may stand there in the other.
-		if folded := foldRune(c); t.kind == among || inEachCase(listed, c) {
-			t.set = append(t.set, folded)
-		}
-	}
-	slices.Sort(t.set)
-	t.set = slices.Compact(t.set)
-	return t, text, ""
-}
-
-// classChar reads one character of a class.
-func classChar(text string) (r rune, rest string, ok bool) {
-	text = strings.TrimPrefix(text, `\`)
-	r, size := utf8.DecodeRuneInString(text)
-	return r, text[size:], text != "" && r != '/'
+	_, n := utf8.DecodeRuneInString(pattern)
+	return n
 }
 
 // expand writes out the braces of a pattern: a{b,c}d is abd and acd.
 func expand(pattern string) (texts []string, ok bool) {
-	open, depth := -1, 0
-	var commas []int
-	for i := 0; i < len(pattern); i++ {
-		switch pattern[i] {
-		case '\\':
-			i++
-		case '[': // a brace in a class is a character
-			if end := classEnd(pattern[i:]); end > 0 {
-				i += end
+	depth, length := 0, 0
+	var cuts []int // where the parts of the first braces begin
+	for i := 0; i < len(pattern); i += symbol(pattern[i:]) {
+		switch c := pattern[i]; {
+		case c == '{':
+			if depth++; depth == 1 {
+				cuts = []int{i}
 			}
-		case '{':
-			if depth == 0 {
-				open = i
-			}
-			depth++
-		case ',':
-			if depth == 1 {
-				commas = append(commas, i)
-			}
-		case '}':
-			if depth == 0 {
-				return nil, false
-			}
+		case c == ',' && depth == 1:
+			cuts = append(cuts, i)
+		case c == '}' && depth == 0:
+			return nil, false
+		case c == '}':
 			if depth--; depth > 0 {
 				continue
 			}
-			length, from := 0, open+1
-			if len(commas) == 0 { // {-$locale}: a name
-				return expand(pattern[:open] + `\{` + pattern[open+1:i] + `\}` + pattern[i+1:])
+			head, tail := pattern[:cuts[0]], pattern[i+1:]
+			if len(cuts) == 1 { // {-$locale}: a name
+				return expand(head + `\{` + pattern[cuts[0]+1:i] + `\}` + tail)
 			}
-			for _, to := range append(commas, i) {
-				more, ok := expand(pattern[:open] + pattern[from:to] + pattern[i+1:])
-				if !ok {
-					return nil, false
-				}
+			for k, to := range append(cuts[1:], i) {
+				more, ok := expand(head + pattern[cuts[k]+1:to] + tail)
 				for _, text := range more {
 					length += len(text)
 				}
-				texts = append(texts, more...)
-				if len(texts) > maxAlternatives || length > maxExpanded {
+				if texts = append(texts, more...); !ok || len(texts) > maxAlternatives || length > maxExpanded {
 					return nil, false
 				}
-				from = to + 1
 			}
 			return texts, true
 		}
@@ -462,45 +347,9 @@ func expand(pattern string) (texts []string, ok bool) {
 	return []string{pattern}, depth == 0
 }
 
-// classEnd is the place of the "]" that ends a class, or 0.
-func classEnd(text string) int {
-	for i := 1; i < len(text); i++ {
-		switch {
-		case text[i] == '\\':
-			i++
-		case text[i] == ']' && i > 1 && (i > 2 || text[1] != '!' && text[1] != '^'):
-			return i
-		}
-	}
-	return 0
-}
-
-// fold writes a text in one case.
-func fold(text string) string { return strings.Map(foldRune, text) }
-
-// foldRune is the first of the characters that differ from r by their case alone.
-func foldRune(r rune) rune {
-	if r < utf8.RuneSelf {
-		if 'a' <= r && r <= 'z' {
-			return r - 'a' + 'A'
-		}
-		return r
-	}
-	least := r
-	for c := unicode.SimpleFold(r); c != r; c = unicode.SimpleFold(c) {
-		least = min(least, c)
-	}
-	return least
-}
-
-// inEachCase tells whether a set holds r in each case.
-func inEachCase(set map[rune]bool, r rune) bool {
-	for c := unicode.SimpleFold(r); c != r; c = unicode.SimpleFold(c) {
-		if !set[c] {
-			return false
-		}
-	}
-	return true
+// folded writes a text in one case and one form.
+func folded(text string) string {
+	return strings.ToLower(strings.ToUpper(norm.NFC.String(strings.ToValidUTF8(text, "\ufffd"))))
 }
 
 func asciiLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

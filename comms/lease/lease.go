@@ -92,15 +92,13 @@ const (
 
 // Store keeps leases. The callbacks run after the commit and in commit order.
 type Store interface {
-	// HeldLeases returns the leases that have not ended, that ended after a time, or whose holders were not told of
-	// their end, the first ended first and those that are held last.
+	// HeldLeases returns the leases that have not ended, or that ended after a time, the first ended first and those
+	// that are held last.
 	HeldLeases(ctx context.Context, since time.Time) ([]operational.Lease, error)
 	// TakeLease stores a lease and gives it its id, or with an id stores that it was taken again, with its event.
 	TakeLease(ctx context.Context, lease operational.Lease, taken func(operational.Lease)) (operational.Lease, error)
 	// EndLeases ends leases, with an event for each.
 	EndLeases(ctx context.Context, ended []operational.Lease, after func()) error
-	// LeasesTold marks leases whose holders were told of their end.
-	LeasesTold(ctx context.Context, ids []int64) error
 	// SweepLeases deletes leases that ended before a time, and returns how many.
 	SweepLeases(ctx context.Context, before time.Time, limit int) (int64, error)
 }
@@ -125,7 +123,7 @@ const (
 	// MaxHold bounds how long a lease is held by heartbeats alone: who works longer takes it again.
 	MaxHold = 12 * time.Hour
 	// MaxPatterns bounds one lease, and MaxOfAgent and MaxLeases how many are held, by one agent and by all:
-	// they are kept in memory, some 2 KB each, and a check must stay below a millisecond.
+	// they are kept in memory, some 2 KB each, and a check looks at all of them: some milliseconds at most.
 	MaxPatterns = 32
 	MaxOfAgent  = 200
 	MaxLeases   = 10_000

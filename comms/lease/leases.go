@@ -37,14 +37,12 @@ type Leases struct {
 	// change is held by whoever takes or ends leases, from the decision to the commit. It is taken before mu.
 	change sync.Mutex
 
-	mu       sync.RWMutex
-	held     map[int64]*held
-	ofAgent  map[string]map[int64]*held
-	projects map[string]*index
-	active   int
-	past     []*held             // that ended lately, the first ended first
-	untold   []operational.Lease // that ended, and whose holders were not told
-	recent   recent
+	mu      sync.RWMutex
+	held    map[int64]*held
+	ofAgent map[string]map[int64]*held
+	active  int
+	past    []*held // that ended lately, the first ended first
+	recent  recent
 }
 
 // held is a lease in memory; mu guards what changes of it.
@@ -59,7 +57,7 @@ var _ Service = (*Leases)(nil)
 func Open(ctx context.Context, store Store, holders Holders, mail Mail, log *slog.Logger, options Options) (*Leases, error) {
 	l := &Leases{
 		store: store, holders: holders, mail: mail, now: options.Now, files: options.Files, log: log, kick: make(chan struct{}, 1),
-		held: map[int64]*held{}, ofAgent: map[string]map[int64]*held{}, projects: map[string]*index{},
+		held: map[int64]*held{}, ofAgent: map[string]map[int64]*held{},
 	}
 	if l.now == nil {
 		l.now = time.Now
@@ -69,9 +67,6 @@ func Open(ctx context.Context, store Store, holders Holders, mail Mail, log *slo
 		return nil, err
 	}
 	for _, lease := range stored {
-		if lease.Ended != "" && !lease.Told {
-			l.untold = append(l.untold, lease)
-		}
 		globs, err := compileAll(lease.Patterns, lease.Glob)
 		if err != nil { // an earlier version took it
 			log.Warn("a lease has a pattern that cannot be read, and is ended", "lease_id", lease.ID, "error", err)
@@ -104,10 +99,6 @@ func (l *Leases) put(h *held) {
 		l.ofAgent[h.AgentID] = map[int64]*held{}
 	}
 	l.ofAgent[h.AgentID][h.ID] = h
-	if l.projects[h.Project] == nil {
-		l.projects[h.Project] = &index{}
-	}
-	l.projects[h.Project].add(h)
 }
 
 // bury puts a lease that has ended among the past ones; mu is held.
@@ -117,16 +108,27 @@ func (l *Leases) bury(h *held) {
 		delete(l.ofAgent, h.AgentID)
 	}
 	if l.past = append(l.past, h); len(l.past) > maxPast {
-		l.drop(l.past[0])
-		l.past = l.past[1:]
+		l.forget()
 	}
 }
 
-// drop takes a past lease out of memory; mu is held.
-func (l *Leases) drop(h *held) {
-	delete(l.held, h.ID)
-	if x := l.projects[h.Project]; x != nil && x.remove(h) {
-		delete(l.projects, h.Project)
+// forget takes the lease out of memory that ended first; mu is held.
+func (l *Leases) forget() {
+	delete(l.held, l.past[0].ID)
+	l.past = l.past[1:]
+}
+
+// overlapping passes on the leases of a project that a pattern overlaps with, each with its pattern that does; mu is held.
+func (l *Leases) overlapping(project string, g Glob, found func(h *held, pattern string)) {
+	for _, h := range l.held {
+		if h.Project != project {
+			continue
+		}
+		for _, own := range h.globs {
+			if own.Overlaps(g) {
+				found(h, own.text)
+			}
+		}
 	}
 }
 
@@ -250,18 +252,14 @@ func (l *Leases) mayTake(p principal.Principal, lease operational.Lease, globs [
 	case l.heldBy(p, lease.AgentID) >= MaxOfAgent:
 		return nil, errs.Errorf(errs.RateLimited, "this agent holds %d leases, with all agents of its token: give some back", MaxOfAgent)
 	}
-	x := l.projects[lease.Project]
-	if x == nil {
-		return former, nil
-	}
 	for _, g := range globs {
-		x.overlapping(g, func(e entry) {
-			if err != nil || e.lease.AgentID == lease.AgentID || e.lease.Shared && lease.Shared {
+		l.overlapping(lease.Project, g, func(h *held, pattern string) {
+			if err != nil || h.AgentID == lease.AgentID || h.Shared && lease.Shared {
 				return
 			}
-			if end, until, _ := l.state(e.lease, now); end == "" {
+			if end, until, _ := l.state(h, now); end == "" {
 				err = errs.Errorf(errs.Conflict, "%q overlaps with %q, which %s holds until %s (lease %d)%s: ask for it (leases ask), or take other files",
-					g, e.pattern, e.lease.AgentID, hour(until), e.lease.ID, because(e.lease.Why))
+					g, pattern, h.AgentID, hour(until), h.ID, because(h.Why))
 			}
 		})
 	}
@@ -375,30 +373,39 @@ func (l *Leases) Release(ctx context.Context, release operational.LeaseRelease) 
 	if err := l.end(ctx, ended); err != nil {
 		return nil, err
 	}
-	l.Nudge()
 	if ended == nil {
 		ended = []operational.Lease{}
 	}
 	return ended, nil
 }
 
-// end stores ends of leases and takes them over into memory; change is held.
+// end tells the holders of leases that end without their doing, and then stores the ends and takes them over into memory; change
+// is held. A message has the lease's number as its key: where the end could not be stored, the next look tells nobody twice.
 func (l *Leases) end(ctx context.Context, ended []operational.Lease) error {
 	if len(ended) == 0 {
 		return nil
+	}
+	for i, lease := range ended {
+		if lease.Told {
+			continue
+		}
+		err := l.mail.Tell(principal.With(ctx, principal.System()), farewell(lease))
+		switch errs.CodeOf(err) {
+		case "":
+		case errs.Invalid, errs.TooLarge, errs.Conflict: // it can never be sent, or was sent with another text
+			l.log.Warn("the holder of a lease that has ended was not told", "lease_id", lease.ID, "error", err)
+		default:
+			return fmt.Errorf("lease %d: %w", lease.ID, err)
+		}
+		ended[i].Told = true
 	}
 	return l.store.EndLeases(ctx, ended, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for _, lease := range ended {
-			h := l.held[lease.ID]
-			if h == nil {
-				continue
-			}
-			h.Lease = lease
-			l.bury(h)
-			if !lease.Told {
-				l.untold = append(l.untold, lease)
+			if h := l.held[lease.ID]; h != nil {
+				h.Lease = lease
+				l.bury(h)
 			}
 		}
 	})
@@ -459,7 +466,7 @@ func (l *Leases) Run(ctx context.Context) error {
 // Look does once what Run does again and again.
 func (l *Leases) Look(ctx context.Context) error {
 	now := l.now().UTC().Truncate(time.Millisecond)
-	err := errors.Join(l.lapse(ctx, now), l.tell(ctx))
+	err := l.lapse(ctx, now)
 	if now.Sub(l.swept) >= time.Hour || now.Before(l.swept) {
 		l.swept = now
 		for {
@@ -492,48 +499,11 @@ func (l *Leases) lapse(ctx context.Context, now time.Time) error {
 	l.mu.RUnlock()
 	l.mu.Lock()
 	for len(l.past) > 0 && now.Sub(*l.past[0].EndedAt) > keepPast {
-		l.drop(l.past[0])
-		l.past = l.past[1:]
+		l.forget()
 	}
 	l.mu.Unlock()
 	slices.SortFunc(ended, func(a, b operational.Lease) int { return cmp.Compare(a.ID, b.ID) })
 	return l.end(ctx, ended)
-}
-
-// tell tells the holders of leases that ended without their doing. It is said once: the message has the lease's
-// number as its key, and what was said is marked.
-func (l *Leases) tell(ctx context.Context) error {
-	l.mu.RLock()
-	untold := slices.Clone(l.untold)
-	l.mu.RUnlock()
-	if len(untold) == 0 {
-		return nil
-	}
-	var told []int64
-	var wrong error
-	for _, lease := range untold {
-		err := l.mail.Tell(ctx, farewell(lease))
-		switch errs.CodeOf(err) {
-		case errs.Invalid, errs.TooLarge, errs.Conflict: // it can never be sent, or was sent with another text
-			l.log.Warn("the holder of a lease that has ended was not told", "lease_id", lease.ID, "error", err)
-			err = nil
-		}
-		if err != nil {
-			wrong = errors.Join(wrong, fmt.Errorf("lease %d: %w", lease.ID, err))
-			continue
-		}
-		told = append(told, lease.ID)
-	}
-	if len(told) == 0 {
-		return wrong
-	}
-	if err := l.store.LeasesTold(ctx, told); err != nil {
-		return errors.Join(wrong, err)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.untold = slices.DeleteFunc(l.untold, func(lease operational.Lease) bool { return slices.Contains(told, lease.ID) })
-	return wrong
 }
 
 // SignalLease is the signal of what the router says of leases.

@@ -47,7 +47,7 @@ func (c patternsColumn) Scan(value any) error {
 // HeldLeases implements lease.Store.
 func (s *Store) HeldLeases(ctx context.Context, since time.Time) (all []operational.Lease, err error) {
 	err = s.snapshot(ctx, func(tx *gorm.DB) error { // one that ends meanwhile is returned once
-		past, err := leases.Find(tx.Where("ended_at > ? OR NOT told AND ended_at IS NOT NULL", table.Millis(since)).Order("{unindexed}ended_at, id"))
+		past, err := leases.Find(tx.Where("ended_at > ?", table.Millis(since)).Order("{unindexed}ended_at, id"))
 		if err != nil {
 			return err
 		}
@@ -87,13 +87,6 @@ func (s *Store) EndLeases(ctx context.Context, ended []operational.Lease, after 
 		}
 		return table.AppendEvents(tx, events...)
 	}, after)
-}
-
-// LeasesTold implements lease.Store.
-func (s *Store) LeasesTold(ctx context.Context, ids []int64) error {
-	return s.Commit.Write(ctx, func(tx *gorm.DB) error { // no event, and so no bell
-		return tx.Exec("UPDATE leases SET told = true WHERE id IN ?", ids).Error
-	}, nil)
 }
 
 // SweepLeases implements lease.Store.
