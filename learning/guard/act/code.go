@@ -175,17 +175,15 @@ func (s *codeScanner) quote(c byte) {
 	if triple := strings.Repeat(quote, 3); strings.HasPrefix(s.rest, triple) {
 		quote = triple
 	}
-	k := len(quote)
-	var b strings.Builder
+	from := len(quote)
+	k := from
 	for k < len(s.rest) && !strings.HasPrefix(s.rest[k:], quote) {
 		if s.rest[k] == '\\' && k+1 < len(s.rest) {
-			b.WriteString(unescape(s.rest[k : k+2]))
-			k += 2
-			continue
+			k++
 		}
-		b.WriteByte(s.rest[k])
 		k++
 	}
+	text := unescape(s.rest[from:k])
 	prefix := ""
 	if n := len(s.tokens); n > 0 && s.tokens[n-1].kind == 'n' {
 		prefix = s.tokens[n-1].text
@@ -202,7 +200,7 @@ func (s *codeScanner) quote(c byte) {
 	case slices.Contains([]string{"r", "b", "u", "R", "rb"}, prefix):
 		s.tokens = s.tokens[:len(s.tokens)-1]
 	}
-	s.take(k+len(quote), b.String(), kind)
+	s.take(k+from, text, kind)
 }
 
 // name takes a name with its dots, or a sign.

@@ -1,9 +1,9 @@
 package act
 
 import (
-	"strconv"
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -243,61 +243,9 @@ func unescape(v string) string {
 	if !strings.Contains(v, "\\") {
 		return v
 	}
-	var b strings.Builder
-	for i := 0; i < len(v); i++ {
-		if v[i] != '\\' || i+1 >= len(v) {
-			b.WriteByte(v[i])
-			continue
-		}
-		i++
-		number := func(digits, base int) {
-			end, figures := i, "01234567"
-			if base == 16 {
-				figures = "0123456789abcdefABCDEF"
-			}
-			for end < len(v) && end < i+digits && strings.IndexByte(figures, v[end]) >= 0 {
-				end++
-			}
-			n, err := strconv.ParseUint(v[i:end], base, 32)
-			if err != nil {
-				return
-			}
-			if n < 128 {
-				b.WriteByte(byte(n))
-			} else {
-				b.WriteRune(rune(n))
-			}
-			i = end - 1
-		}
-		switch c := v[i]; c {
-		case 'n':
-			b.WriteByte('\n')
-		case 't':
-			b.WriteByte('\t')
-		case 'r':
-			b.WriteByte('\r')
-		case 'a', 'b', 'v', 'f', 'e', 'E', 'c':
-		case 'x':
-			i++
-			number(2, 16)
-		case 'u':
-			i++
-			number(4, 16)
-		case 'U':
-			i++
-			number(8, 16)
-		case '0', '1', '2', '3', '4', '5', '6', '7':
-			if c == '0' {
-				number(4, 8)
-			} else {
-				number(3, 8)
-			}
-		default:
-			if strings.IndexByte("\\'\"?", c) < 0 {
-				b.WriteByte('\\')
-			}
-			b.WriteByte(c)
-		}
+	text, _, err := expand.Format(nil, v, nil)
+	if err != nil {
+		return v
 	}
-	return private.Replace(b.String())
+	return Tidy(text)
 }

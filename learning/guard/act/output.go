@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/expand"
 )
 
 // output is what a command prints, as far as that follows from its words.
@@ -167,53 +169,32 @@ func echo(args []string) string {
 	}
 	text := patterns.Replace(strings.Join(args, " "))
 	if escapes {
-		text = unescape(text)
+		text = unescape(strings.ReplaceAll(text, `\0`, `\`)) // \0NNN is its own way to write \NNN
 	}
 	return text + newline
 }
 
-// printf formats as printf does, for %s, %b, %q, %d and %%.
+// printf formats as printf does: again and again, until no argument is left.
 func printf(args []string) string {
-	if len(args) > 0 && args[0] == "-v" {
-		return ""
-	}
 	if len(args) > 0 && args[0] == "--" {
 		args = args[1:]
 	}
-	if len(args) == 0 {
+	if len(args) == 0 || args[0] == "-v" {
 		return ""
 	}
-	format, args := unescape(patterns.Replace(args[0])), args[1:]
+	said := strings.Split(patterns.Replace(strings.Join(args, "\x00")), "\x00")
 	var b strings.Builder
-	for {
-		used := false
-		for i := 0; i < len(format); i++ {
-			if format[i] != '%' || i+1 >= len(format) {
-				b.WriteByte(format[i])
-				continue
-			}
-			i++
-			for i < len(format)-1 && strings.IndexByte("-+ #0123456789.*l", format[i]) >= 0 {
-				i++
-			}
-			if format[i] == '%' {
-				b.WriteByte('%')
-				continue
-			}
-			if len(args) > 0 {
-				arg := patterns.Replace(args[0])
-				if format[i] == 'b' {
-					arg = unescape(arg)
-				}
-				b.WriteString(arg)
-				args, used = args[1:], true
-			}
+	for rest, used := said[1:], 1; used > 0 && b.Len() <= maxCarried; {
+		text, n, err := expand.Format(nil, said[0], rest)
+		if err != nil {
+			return strings.Join(said, " ") // a form that is not read
 		}
-		if len(args) == 0 || !used || b.Len() > maxCarried {
+		b.WriteString(text)
+		if used, rest = n, rest[n:]; len(rest) == 0 {
 			break
 		}
 	}
-	return b.String()
+	return Tidy(b.String())
 }
 
 // decode undoes the encodings in which a script is smuggled past a reader.

@@ -1,10 +1,11 @@
 package act
 
 import (
+	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -22,6 +23,9 @@ func (s *Shell) arithmetic(x syntax.ArithmExpr) string {
 	return string(Unknown)
 }
 
+// maxOperated bounds the value of a variable that is cut or replaced in, in bytes: shells do it by hand for names and paths.
+const maxOperated = 512
+
 // parameter evaluates a parameter. One that the script never set stands for
 // itself, written ${NAME}, so that the same variable is the same text.
 func (s *Shell) parameter(p *syntax.ParamExp) (values []string, array bool) {
@@ -32,18 +36,16 @@ func (s *Shell) parameter(p *syntax.ParamExp) (values []string, array bool) {
 	name := p.Param.Value
 	value, set := s.lookup(name)
 	array = name == "@" || name == "*"
-	if p.Index != nil {
-		if w, ok := p.Index.(*syntax.Word); ok {
-			switch index := s.text(w); index {
-			case "@", "*", string(AnyText):
-				array = true
-			default:
-				n, err := strconv.Atoi(index)
-				if err != nil || n < 0 || n >= len(value) {
-					return unknown, false
-				}
-				value = value[n : n+1]
+	if w, ok := p.Index.(*syntax.Word); ok {
+		switch index := s.text(w); index {
+		case "@", "*", string(AnyText):
+			array = true
+		default:
+			n, err := strconv.Atoi(index)
+			if err != nil || n < 0 || n >= len(value) {
+				return unknown, false
 			}
+			value = value[n : n+1]
 		}
 	}
 	if p.Excl {
@@ -53,132 +55,67 @@ func (s *Shell) parameter(p *syntax.ParamExp) (values []string, array bool) {
 		name = value[0]
 		value, set = s.lookup(name)
 	}
-	if p.Exp != nil && p.Exp.Op != 0 {
-		return s.operate(name, value, set, p.Exp, array)
-	}
-	if !set {
-		if p.Repl != nil || p.Slice != nil || p.Length {
-			return unknown, false
-		}
-		if array {
-			return nil, true
-		}
-		return []string{"${" + name + "}"}, false
-	}
-	switch {
-	case p.Length:
-		return []string{strconv.Itoa(utf8.RuneCountInString(strings.Join(value, " ")))}, false
-	case p.Slice != nil:
-		return s.slice(value, p.Slice), false
-	case p.Repl != nil:
-		return s.replace(value, p.Repl), array
-	}
 	if !array && len(value) > 1 {
 		value = value[:1]
 	}
-	return value, array
-}
-
-// operate applies ${x:-y} and its kin.
-func (s *Shell) operate(name string, value []string, set bool, e *syntax.Expansion, array bool) ([]string, bool) {
-	null := !set || len(value) == 0 || len(value) == 1 && value[0] == ""
-	switch e.Op {
-	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		if null {
-			v := s.text(e.Word)
-			if e.Op == syntax.AssignUnset || e.Op == syntax.AssignUnsetOrNull {
+	operates := p.Slice != nil || p.Repl != nil || p.Length
+	if p.Exp != nil {
+		switch null := !set || len(value) == 0 || len(value) == 1 && value[0] == ""; p.Exp.Op {
+		case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+			if !null {
+				return value, array
+			}
+			v := s.text(p.Exp.Word)
+			if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
 				s.set(name, shellValue{v})
 			}
 			return []string{v}, false
+		case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+			// What the variable holds outside is not known: the alternative is what could happen.
+			return []string{s.text(p.Exp.Word)}, false
+		case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix:
+			operates = true
 		}
-		return value, array
-	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		// What the variable holds outside is not known: the alternative is what could happen.
-		return []string{s.text(e.Word)}, false
-	case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix:
-		pattern := activate(s.text(e.Word))
-		out := make([]string, len(value))
-		for i, v := range value {
-			out[i] = trim(v, pattern, e.Op)
-		}
-		if !set {
-			return []string{string(Unknown)}, false
-		}
-		return out, array
 	}
-	if !set {
+	switch {
+	case !set && operates:
+		return unknown, false
+	case !set && array:
+		return nil, true
+	case !set:
 		return []string{"${" + name + "}"}, false
-	}
-	switch e.Op.String() {
-	case "^", "^^":
-		return []string{strings.ToUpper(strings.Join(value, " "))}, false
-	case ",", ",,":
-		return []string{strings.ToLower(strings.Join(value, " "))}, false
+	case operates || p.Exp != nil:
+		return s.operate(p, value), array && !p.Length
 	}
 	return value, array
 }
 
-// trim removes the shortest or longest beginning or end that fits.
-func trim(v, pattern string, op syntax.ParExpOperator) string {
-	if len(v) > 512 || len(pattern) > 128 {
-		return string(Unknown)
+// operate has each value of a variable cut, replaced in or counted as the expansion says.
+func (s *Shell) operate(p *syntax.ParamExp, value []string) (out []string) {
+	if p.Length {
+		value = []string{strings.Join(value, " ")}
 	}
-	n := len(v)
-	for k := 0; k <= n; k++ {
-		switch op {
-		case syntax.RemSmallPrefix:
-			if NameFits(pattern, v[:k]) {
-				return v[k:]
+	plain := *p
+	plain.Param, plain.Index, plain.Excl = &syntax.Lit{Value: "x"}, nil, false
+	config := &expand.Config{CmdSubst: func(w io.Writer, c *syntax.CmdSubst) error {
+		_, err := io.WriteString(w, s.capture(c.Stmts).text)
+		return err
+	}}
+	for _, v := range value {
+		config.Env = expand.FuncEnviron(func(name string) string {
+			if name == "x" {
+				return v
 			}
-		case syntax.RemLargePrefix:
-			if NameFits(pattern, v[:n-k]) {
-				return v[n-k:]
-			}
-		case syntax.RemSmallSuffix:
-			if NameFits(pattern, v[n-k:]) {
-				return v[:n-k]
-			}
-		case syntax.RemLargeSuffix:
-			if NameFits(pattern, v[k:]) {
-				return v[:k]
+			known, _ := s.lookup(name)
+			return strings.Join(known, " ")
+		})
+		result := string(Unknown)
+		if len(v) <= maxOperated {
+			if text, err := expand.Literal(config, &syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: []syntax.WordPart{&plain}}}}); err == nil {
+				result = text
 			}
 		}
-	}
-	return v
-}
-
-func (s *Shell) slice(value []string, sl *syntax.Slice) []string {
-	number := func(x syntax.ArithmExpr, otherwise int) (int, bool) {
-		if x == nil {
-			return otherwise, true
-		}
-		n, err := strconv.Atoi(strings.TrimSpace(s.arithmetic(x)))
-		return n, err == nil
-	}
-	v := strings.Join(value, " ")
-	from, ok1 := number(sl.Offset, 0)
-	length, ok2 := number(sl.Length, len(v))
-	if !ok1 || !ok2 || from < 0 || length < 0 || from > len(v) {
-		return []string{string(Unknown)}
-	}
-	return []string{v[from:min(len(v), from+length)]}
-}
-
-func (s *Shell) replace(value []string, r *syntax.Replace) []string {
-	from, to := s.text(r.Orig), s.text(r.With)
-	if from == "" || Patterned(activate(from)) || len(to) > 256 {
-		return []string{string(Unknown)}
-	}
-	n := 1
-	if r.All {
-		n = maxFields
-	}
-	out := make([]string, len(value))
-	for i, v := range value {
-		out[i] = strings.Replace(v, from, to, n)
-		if len(out[i]) > maxCarried {
-			out[i] = string(Unknown)
-		}
+		out = append(out, result)
 	}
 	return out
 }
