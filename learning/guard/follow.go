@@ -109,7 +109,7 @@ func distinct(ids []string) []string {
 
 func (g *Guards) followLessons(ctx context.Context, ids []string) error {
 	found, err := g.store.Lessons(ctx, ids)
-	if err != nil {
+	if err := cmp.Or(err, g.followStandings(ctx, ids)); err != nil {
 		return err
 	}
 	g.KeepRules(slices.DeleteFunc(found, func(l lesson.Lesson) bool { return l.Type != learning.LessonAntiPattern })...)
@@ -135,17 +135,6 @@ func (g *Guards) followStandings(ctx context.Context, ids []string) error {
 		return nil
 	}
 	standings, err := g.store.GuardStandings(ctx, ids)
-	if err != nil {
-		return err
-	}
-	var moved []*heldRule
-	g.mu.RLock()
-	for _, s := range standings {
-		if k := g.rules[s.RuleID]; k != nil && k.rule != nil {
-			moved = append(moved, k.standing(s))
-		}
-	}
-	g.mu.RUnlock()
-	g.keep(moved...)
-	return nil
+	g.stand(standings...)
+	return err
 }

@@ -41,11 +41,10 @@ type Guards struct {
 	changed chan struct{}
 	said    decisions
 
-	mu       sync.RWMutex
-	rules    map[string]*heldRule
-	prepared map[string]*heldRule // by CheckRule, for KeepRules
-	packs    []*heldPack          // in use; another list takes its place
-	gone     map[string]*heldRule // those that were demoted or forced before they were dropped
+	mu        sync.RWMutex
+	rules     map[string]*heldRule
+	standings map[string]lesson.GuardStanding // what is known of rules, also of those that are gone: demotion, force and belief
+	packs     []*heldPack                     // in use; another list takes its place
 }
 
 var _ Service = (*Guards)(nil)
@@ -76,8 +75,7 @@ func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOp
 	o := options.Options.WithDefaults()
 	g := &Guards{
 		store: store, similar: rule.NewSimilarByWords(), base: context.WithoutCancel(ctx), now: o.Now, log: o.Log, options: options,
-		rules: map[string]*heldRule{}, prepared: map[string]*heldRule{}, gone: map[string]*heldRule{},
-		changed: make(chan struct{}, 1),
+		rules: map[string]*heldRule{}, standings: map[string]lesson.GuardStanding{}, changed: make(chan struct{}, 1),
 	}
 	g.ledger = newLedger(store, g.clock, o.Log, options.Retention)
 	g.ledger.elsewhere = options.Enter

@@ -42,7 +42,7 @@ func (g *Guards) Outcome(ctx context.Context, draft OutcomeDraft) (Settled, erro
 	if g.ledger.holds(draft.CheckID) {
 		g.ledger.flush(ctx)
 	}
-	err = g.store.Change(ctx, settling.decide, func() { g.moved(settling.settled.Rules) })()
+	err = g.store.Change(ctx, settling.decide, func() { g.moved(settling) })()
 	if p.Walled() {
 		settling.settled.Rules = []RuleMoved{} // they may be of any project
 	}
@@ -57,12 +57,15 @@ type settlement struct {
 	principal principal.Principal
 	at        time.Time
 
-	settled Settled
+	settled   Settled
+	standings []lesson.GuardStanding
+	beliefs   map[string]lesson.Belief // in the rules that were moved
 }
 
 // decide settles the check in a transaction. It may run twice.
 func (s *settlement) decide(tx lesson.PipelineTx) error {
 	s.settled = Settled{CheckID: s.draft.CheckID, Outcome: s.draft.Outcome, Result: s.draft.Result, Rules: []RuleMoved{}}
+	s.standings, s.beliefs = nil, map[string]lesson.Belief{}
 	check, ok, err := tx.CheckOf(s.draft.CheckID)
 	if err != nil {
 		return err
@@ -106,21 +109,17 @@ func (s *settlement) decide(tx lesson.PipelineTx) error {
 }
 
 // moved brings the rules in memory up to date, after the commit.
-func (g *Guards) moved(rules []RuleMoved) {
-	for _, m := range rules {
-		g.mu.RLock()
-		kept := g.rules[m.RuleID]
-		g.mu.RUnlock()
-		if kept == nil {
-			continue // it is gone by now
+func (g *Guards) moved(s *settlement) {
+	g.mu.Lock()
+	for id, belief := range s.beliefs {
+		if k := g.rules[id]; k != nil { // else it is gone by now
+			next := *k
+			next.belief = belief
+			g.rules[id] = &next
 		}
-		next := *kept
-		if m.Demoted {
-			next = *kept.limited(true, kept.draft.OnlyFor)
-		}
-		next.belief = m.belief
-		g.keep(&next)
 	}
+	g.mu.Unlock()
+	g.stand(s.standings...)
 }
 
 func withResult(r learning.Result) string {
@@ -160,6 +159,7 @@ func (s *settlement) settle(tx lesson.PipelineTx, ruleID string, first, captain 
 	if err := s.move(tx, &standing, captain); err != nil {
 		return err
 	}
+	s.standings = append(s.standings, standing)
 	return tx.PutGuardStanding(standing)
 }
 
@@ -188,7 +188,8 @@ func (s *settlement) move(tx lesson.PipelineTx, standing *lesson.GuardStanding, 
 	if s.draft.Outcome == lesson.OutcomeOverridden {
 		next = prior.Overridden(s.draft.Result, s.at)
 	}
-	moved := RuleMoved{RuleID: standing.RuleID, Previous: prior.At(s.at), Confidence: next.At(s.at), Precision: standing.Precision(), belief: next}
+	moved := RuleMoved{RuleID: standing.RuleID, Previous: prior.At(s.at), Confidence: next.At(s.at), Precision: standing.Precision()}
+	s.beliefs[standing.RuleID] = next
 	switch {
 	case next == prior:
 	case kept.source == RuleOfLesson:
@@ -286,12 +287,7 @@ func (g *Guards) RestoreRule(ctx context.Context, id string, draft RestorationDr
 
 // Restored lets a rule block again in memory, after the commit.
 func (g *Guards) Restored(id string) {
-	g.mu.RLock()
-	kept := g.rules[id]
-	g.mu.RUnlock()
-	if kept != nil {
-		next := *kept.limited(false, "")
-		next.confined = false
-		g.keep(&next)
-	}
+	s := g.standing(id)
+	s.RuleID, s.DemotedAt, s.DemotedReason = id, nil, ""
+	g.stand(s)
 }

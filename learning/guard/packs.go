@@ -279,13 +279,7 @@ func (g *Guards) ofPack(pack string, r *rule.Rule) *heldRule {
 		source = RuleBuiltin
 	}
 	k := &heldRule{source: source, draft: r.Draft, rule: r, active: true, belief: lesson.Belief{InitialConfidence: r.Draft.Confidence, ConfidenceAt: g.now()}}
-	if old := g.before(r.Draft.ID); old != nil {
-		k.demoted = old.demoted
-		if old.rule != nil {
-			k.belief = old.belief
-		}
-	}
-	return k.limited(k.demoted, "")
+	return k.under(g.standing(r.Draft.ID))
 }
 
 // Packs implements Service. It needs ScopeRead.

@@ -18,17 +18,15 @@ import (
 	"skillrouter/learning/lesson"
 )
 
-// maxPrepared bounds how many compiled rules wait for their lessons to be
-// committed; those of reports that failed are dropped with the rest.
-const maxPrepared = 4096
-
 // heldRule is a rule as the service holds it. It does not change; a change puts another in its place.
 type heldRule struct {
 	source  string
 	project string // of the lesson that it is of; empty: it is of none, or of several
+	maker   string // the agent that reported its lesson
+	vouched bool   // somebody else validated its lesson
 	number  int64
-	draft   rule.RuleDraft // WarnOnly where it is demoted
-	rule    *rule.Rule     // nil: there is nothing to recognise it by
+	draft   rule.RuleDraft // as its source has it
+	rule    *rule.Rule     // with what became of it; nil: there is nothing to recognise it by
 	notes   []string
 	belief  lesson.Belief
 	active  bool // checks see it
@@ -57,29 +55,48 @@ func (g *Guards) Confined(id string) bool {
 	if k := g.rules[id]; k != nil {
 		return k.confined
 	}
-	k := g.prepared[id] // it is stored in the transaction that asks
-	return k != nil && k.confined
+	return strings.HasSuffix(g.standings[id].DemotedReason, confinedTail) // its lesson is stored in the transaction that asks
 }
 
-// confinedTo returns the rule as it is confined by its lesson: to the agent that made it, until somebody vouches for it.
-func (k *heldRule) confinedTo(l *lesson.Lesson) *heldRule {
-	if l.Vouched() {
-		next := k.limited(false, "")
-		next.confined = false
-		return next
-	}
-	next := k.limited(l.SourceAgent == "", l.SourceAgent)
-	next.confined = true
-	return next
-}
-
-// limited returns the rule as one that only warns, that blocks one agent alone and its kind, or that does all it can.
-func (k *heldRule) limited(warnOnly bool, onlyFor string) *heldRule {
+// under returns the rule with what became of it: it does all it can, only warns, or blocks the agent alone that made it, and its
+// kind, until somebody vouches for it.
+func (k *heldRule) under(s lesson.GuardStanding) *heldRule {
 	next := *k
-	next.demoted = warnOnly || onlyFor != ""
-	next.draft.WarnOnly, next.draft.OnlyFor = warnOnly, onlyFor
-	next.rule = k.rule.Limited(warnOnly, onlyFor)
+	next.confined = s.DemotedAt != nil && strings.HasSuffix(s.DemotedReason, confinedTail)
+	next.demoted = s.DemotedAt != nil
+	if next.confined && (k.vouched || s.DemotedReason != confinement(k.maker)) {
+		next.confined, next.demoted = false, false
+	}
+	onlyFor := ""
+	if next.confined {
+		onlyFor = k.maker
+	}
+	next.rule = k.rule.Limited(k.draft.WarnOnly || next.demoted && onlyFor == "", onlyFor)
+	if s.Belief != nil && k.source != RuleOfLesson {
+		next.belief = *s.Belief
+	}
 	return &next
+}
+
+// stand takes in what became of rules.
+func (g *Guards) stand(standings ...lesson.GuardStanding) {
+	var moved []*heldRule
+	g.mu.Lock()
+	for _, s := range standings {
+		g.standings[s.RuleID] = s
+		if k := g.rules[s.RuleID]; k != nil {
+			moved = append(moved, k.under(s))
+		}
+	}
+	g.hold(moved)
+	g.mu.Unlock()
+}
+
+// standing is what is known to have become of a rule.
+func (g *Guards) standing(id string) lesson.GuardStanding {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.standings[id]
 }
 
 // blocks tells whether a match of the rule stops an action.
@@ -118,16 +135,9 @@ func (g *Guards) Load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known := map[string]lesson.GuardStanding{}
-	for _, s := range standings {
-		known[s.RuleID] = s
-	}
+	g.stand(standings...)
 	if err := g.store.ScanRules(ctx, func(chunk []lesson.Lesson) error {
-		var kept []*heldRule
-		for i := range chunk {
-			kept = append(kept, g.ofLesson(&chunk[i], known[chunk[i].ID]))
-		}
-		g.keep(kept...)
+		g.KeepRules(chunk...)
 		return ctx.Err()
 	}); err != nil {
 		return err
@@ -149,18 +159,6 @@ func (g *Guards) Load(ctx context.Context) error {
 			break
 		}
 	}
-	var demoted []*heldRule
-	g.mu.Lock()
-	for id, s := range known {
-		switch k := g.rules[id]; {
-		case k == nil && (s.Forced || s.DemotedAt != nil):
-			g.gone[id] = (&heldRule{draft: rule.RuleDraft{ID: id, Force: s.Forced}, confined: strings.HasSuffix(s.DemotedReason, confinedTail)}).standing(s)
-		case k != nil && k.source != RuleOfLesson:
-			demoted = append(demoted, k.standing(s))
-		}
-	}
-	g.mu.Unlock()
-	g.keep(demoted...)
 	return nil
 }
 
@@ -184,22 +182,17 @@ func (g *Guards) loadPacks(ctx context.Context) error {
 	return nil
 }
 
-// standing returns the rule with what is known to have become of it.
-func (k *heldRule) standing(s lesson.GuardStanding) *heldRule {
-	next := k.limited(s.DemotedAt != nil, k.draft.OnlyFor)
-	next.demoted = s.DemotedAt != nil
-	if s.Belief != nil && k.source != RuleOfLesson {
-		next.belief = *s.Belief
-	}
-	return next
-}
-
 // keep puts rules in the place of those with their ids.
 func (g *Guards) keep(rules ...*heldRule) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.hold(rules)
+}
+
+// hold is keep while g.mu is held: the guard's changes must come in the order of these.
+func (g *Guards) hold(rules []*heldRule) {
 	var put []*rule.Rule
 	var remove []string
-	g.mu.Lock()
-	defer g.mu.Unlock() // the guard's changes must come in the order of these
 	for _, k := range rules {
 		old := g.rules[k.draft.ID]
 		g.rules[k.draft.ID] = k
@@ -215,33 +208,15 @@ func (g *Guards) keep(rules ...*heldRule) {
 	g.tell()
 }
 
-// drop takes rules out. A rule that comes back is as demoted and as forced as it
-// was: nobody restores it by taking its lesson or pattern out of use for a while.
+// drop takes rules out. What became of them stays known: nobody restores a rule by taking its lesson or pattern out of use for a while.
 func (g *Guards) drop(ids ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, id := range ids {
-		if k := g.rules[id]; k != nil && (k.demoted || k.draft.Force) {
-			g.gone[id] = k
-		}
 		delete(g.rules, id)
-		delete(g.prepared, id)
 	}
 	g.guard.Remove(ids...)
 	g.tell()
-}
-
-// before returns the rule that had an id last, in use or dropped; nil if nothing
-// is to be known of it.
-func (g *Guards) before(id string) *heldRule {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if k := g.rules[id]; k != nil {
-		return k
-	}
-	k := g.gone[id]
-	delete(g.gone, id)
-	return k
 }
 
 // draft is the rule that an anti_pattern lesson makes.
@@ -285,13 +260,14 @@ func compile(draft rule.RuleDraft) (r *rule.Rule, notes []string, err error) {
 func (g *Guards) CheckRule(ctx context.Context, l lesson.Lesson, force bool) (notes []string, err error) {
 	draft := draft(&l)
 	rule, notes, err := compile(draft)
-	if force && err != nil {
-		draft.Force = true
-		rule, notes, err = compile(draft)
-	} else if force {
+	if force {
 		// Forced and unforced differ in what they take for a trigger, too.
-		if forced, more, failed := compile(draft.Forced()); failed == nil && !slices.Equal(notes, more) {
-			draft, rule, notes = draft.Forced(), forced, more
+		forced, more, failed := compile(draft.Forced())
+		switch {
+		case failed == nil && (err != nil || !slices.Equal(notes, more)):
+			draft, rule, notes, err = draft.Forced(), forced, more, nil
+		case err != nil:
+			err = failed
 		}
 	}
 	if err != nil {
@@ -306,29 +282,21 @@ func (g *Guards) CheckRule(ctx context.Context, l lesson.Lesson, force bool) (no
 	if confined {
 		notes = append(notes, confinement(l.SourceAgent))
 	}
-	if draft.Force || confined {
-		err := g.store.Change(ctx, func(tx lesson.PipelineTx) error {
-			s, err := tx.GuardStanding(l.ID)
-			if err != nil {
-				return err
-			}
-			s.Forced = s.Forced || draft.Force
-			if confined && s.DemotedAt == nil {
-				s.DemotedAt, s.DemotedReason = new(g.clock()), confinement(l.SourceAgent)
-			}
-			return tx.PutGuardStanding(s)
-		}, nil)()
-		if err != nil {
-			return nil, err
+	if !draft.Force && !confined {
+		return notes, nil
+	}
+	var s lesson.GuardStanding
+	err = g.store.Change(ctx, func(tx lesson.PipelineTx) (err error) {
+		if s, err = tx.GuardStanding(l.ID); err != nil {
+			return err
 		}
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.prepared) >= maxPrepared {
-		clear(g.prepared)
-	}
-	g.prepared[l.ID] = &heldRule{draft: draft, rule: rule, notes: notes, confined: confined}
-	return notes, nil
+		s.Forced = s.Forced || draft.Force
+		if confined && s.DemotedAt == nil {
+			s.DemotedAt, s.DemotedReason = new(g.clock()), confinement(l.SourceAgent)
+		}
+		return tx.PutGuardStanding(s)
+	}, func() { g.stand(s) })()
+	return notes, err
 }
 
 // mayConfine tells whether a lesson that is checked would be confined: a new one, or one that is edited
@@ -340,60 +308,41 @@ func (g *Guards) mayConfine(l *lesson.Lesson) bool {
 	return k == nil || l.Number > 0 && !k.blocks()
 }
 
-// KeepRules implements lesson.ruleKeeper. It runs after a commit, in commit order, and
-// compiles nothing that CheckRule has compiled.
+// KeepRules implements lesson.ruleKeeper. It runs after a commit, in commit order.
 func (g *Guards) KeepRules(lessons ...lesson.Lesson) {
+	var kept []*heldRule
 	for i := range lessons {
 		l := &lessons[i]
 		if !l.Rule() {
 			g.drop(l.ID)
 			continue
 		}
-		draft := draft(l)
-		old := g.before(l.ID)
-		g.mu.Lock()
-		ready := g.prepared[l.ID]
-		delete(g.prepared, l.ID)
-		g.mu.Unlock()
-		next := &heldRule{source: RuleOfLesson, project: l.Project, number: l.Number, draft: draft, belief: l.Belief, active: true}
-		switch {
-		case old != nil && sameRule(old.draft, draft):
-			next.draft, next.rule, next.notes, next.demoted, next.active = old.draft, old.rule, old.notes, old.demoted, old.active
-			next.draft.Confidence = draft.Confidence
-		case ready != nil && sameRule(ready.draft, draft):
-			next.draft, next.rule, next.notes, next.active = ready.draft, ready.rule, ready.notes, ready.rule != nil
-		default:
-			next = g.ofLesson(l, lesson.GuardStanding{Forced: old != nil && old.draft.Force})
-		}
-		switch {
-		case ready != nil && ready.confined && (old == nil || !old.demoted), old != nil && old.confined:
-			next = next.confinedTo(l)
-		case old != nil && old.demoted && !next.demoted:
-			next = next.limited(true, next.draft.OnlyFor)
-		}
-		g.keep(next)
+		g.mu.RLock()
+		old, s := g.rules[l.ID], g.standings[l.ID]
+		g.mu.RUnlock()
+		kept = append(kept, g.ofLesson(l, s, old))
 	}
+	g.keep(kept...)
 }
 
-// sameRule tells whether two drafts make the same rule, the settings that others than its writer chose apart.
+// sameRule tells whether two drafts of a lesson make the same rule, the settings that others than its writer chose apart.
 func sameRule(a, b rule.RuleDraft) bool {
 	return a.ID == b.ID && a.Title == b.Title && a.Reason == b.Reason && a.Action == b.Action && a.Pattern == b.Pattern && a.Severity == b.Severity &&
 		a.Block == b.Block && a.Domain == b.Domain && a.Category == b.Category &&
 		slices.Equal(a.Commands, b.Commands) && slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Alternatives, b.Alternatives)
 }
 
-// ofLesson makes the rule of a stored lesson. What was once accepted is never
-// dropped: a pattern that is too costly by now is left out, with a note.
-func (g *Guards) ofLesson(l *lesson.Lesson, s lesson.GuardStanding) *heldRule {
-	k := &heldRule{source: RuleOfLesson, project: l.Project, number: l.Number, draft: draft(l), belief: l.Belief, active: true}
-	confined := strings.HasSuffix(s.DemotedReason, confinedTail)
-	k.draft.Force, k.demoted = s.Forced, s.DemotedAt != nil && !confined
-	k.draft.WarnOnly = k.demoted
-	g.compileHeld(k)
-	if confined && s.DemotedReason == confinement(l.SourceAgent) {
-		return k.confinedTo(l)
+// ofLesson makes the rule of a stored lesson. It compiles nothing if old, the rule before, is the same. What was once accepted is
+// never dropped: a pattern that is too costly by now is left out, with a note.
+func (g *Guards) ofLesson(l *lesson.Lesson, s lesson.GuardStanding, old *heldRule) *heldRule {
+	k := &heldRule{source: RuleOfLesson, project: l.Project, maker: l.SourceAgent, vouched: l.Vouched(), number: l.Number, draft: draft(l), belief: l.Belief}
+	k.draft.Force = s.Forced
+	if old != nil && old.draft.Force == s.Forced && sameRule(old.draft, k.draft) {
+		k.rule, k.notes, k.active = old.rule, old.notes, old.active
+	} else {
+		g.compileHeld(k)
 	}
-	return k
+	return k.under(s)
 }
 
 // compileHeld makes the rule of its draft, as far as that goes.
@@ -439,14 +388,9 @@ func (g *Guards) KeepPattern(pattern lesson.Pattern, lessons []lesson.Lesson) {
 		draft.Commands = g.commandsOf(lessons)
 	}
 	draft.Confidence = pattern.InitialConfidence
-	k := &heldRule{source: RuleOfPattern, number: pattern.Number, draft: draft, belief: pattern.Belief, active: true}
+	k := &heldRule{source: RuleOfPattern, number: pattern.Number, draft: draft, belief: pattern.Belief}
 	g.compileHeld(k)
-	before := g.before(pattern.ID)
-	if before != nil && before.demoted {
-		k = k.limited(true, "")
-		k.belief = before.belief
-	}
-	g.keep(k)
+	g.keep(k.under(g.standing(pattern.ID)))
 }
 
 // commandsOf returns the commands of lessons that are no rules themselves.

@@ -97,8 +97,6 @@ type RuleMoved struct {
 	Confidence float64 `json:"confidence"`
 	Precision  float64 `json:"precision"`
 	Demoted    bool    `json:"demoted"` // by this outcome: it warns from now on
-
-	belief lesson.Belief
 }
 
 // The sources of rules.

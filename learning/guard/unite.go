@@ -21,12 +21,11 @@ func (g *Guards) Triggers(lesson *lesson.Lesson) []string {
 // a verdict on the commands that it was made of.
 func (g *Guards) Unites(merged, l, report *lesson.Lesson) bool {
 	g.mu.RLock()
-	kept := g.rules[l.ID]
-	if kept == nil {
-		kept = g.gone[l.ID]
-	}
-	demoted := kept != nil && kept.demoted
+	kept, demoted := g.rules[l.ID], g.standings[l.ID].DemotedAt != nil
 	g.mu.RUnlock()
+	if kept != nil {
+		demoted = kept.demoted
+	}
 	if demoted { // whoever reports what is known already does not restore it
 		has := g.Triggers(l)
 		if slices.ContainsFunc(g.Triggers(report), func(c string) bool { return !slices.Contains(has, c) }) || report.TriggerPattern != "" && report.TriggerPattern != l.TriggerPattern {
