@@ -271,7 +271,7 @@ func TestHookRefusesABadCopy(t *testing.T) {
 		"longer":                 {write(append(bytes.Clone(good), ' ')), "changed after it was signed"},
 		"empty":                  {write(nil), "no copy of the guard's rules"},
 		"of another key":         {write(forged), "signed with another key"},
-		"of a newer version":     {write(bytes.Replace(good, []byte("copy 2\n"), []byte("copy 3\n"), 1)), "it has the form 3, and this program knows the forms to 2"},
+		"of a newer version":     {write(bytes.Replace(good, []byte("copy\":3"), []byte("copy\":4"), 1)), "it has the form 4, and this program knows the form 3"},
 		"others may write it":    {func() error { return os.Chmod(path, 0o666) }, "may be read or written by others"},
 		"the key is everybody's": {func() error { return os.Chmod(filepath.Join(g.data, offline.KeyName), 0o644) }, "may be read or written by others"},
 		"the key is gone":        {func() error { return os.Remove(filepath.Join(g.data, offline.KeyName)) }, "the key that it was signed with is gone"},

@@ -1,6 +1,10 @@
 package hook
 
-import "skillrouter/internal/strictjson"
+import (
+	"slices"
+
+	"skillrouter/internal/strictjson"
+)
 
 // Verdict is what the guard says of a tool's use.
 type Verdict int
@@ -27,27 +31,19 @@ type Note struct {
 	Person string // for whoever sits before the agent
 }
 
+// tellable are the events, besides a session's start, at which an agent's hook can tell the model something. Claude Code does not
+// wait for what follows a tool that went well; opencode alone sums up with what it is told.
+var tellable = map[Dialect][]Event{
+	ClaudeCode: {UserPrompt, PreToolUse, PostFailure, Subagent, TurnEnd},
+	Codex:      {UserPrompt, PreToolUse, PostToolUse, Subagent, TurnEnd},
+	Gemini:     {UserPrompt, PostToolUse, TurnEnd},
+	OpenCode:   {UserPrompt, PreToolUse, PostToolUse, PreCompact, Subagent},
+	Generic:    {UserPrompt, PreToolUse, PostToolUse, PostFailure, Subagent},
+}
+
 // Tells tells whether the agent's hook on an event can carry a Note's text to the model.
 func (d Dialect) Tells(event Event) bool {
-	switch event {
-	case SessionStart:
-		return true
-	case PreCompact:
-		return d == OpenCode // for the model that sums up
-	case Subagent:
-		return d != Gemini && d != Cursor
-	case UserPrompt:
-		return d != Cursor
-	case PreToolUse:
-		return d != Gemini && d != Cursor
-	case PostToolUse:
-		return d != Cursor && d != ClaudeCode // Claude Code does not wait for that one
-	case PostFailure:
-		return d == ClaudeCode || d == Generic
-	case TurnEnd:
-		return d == ClaudeCode || d == Codex || d == Gemini
-	}
-	return false
+	return event == SessionStart || slices.Contains(tellable[d], event)
 }
 
 // Judge is the answer to PreToolUse. The reason stands on lines of its own and

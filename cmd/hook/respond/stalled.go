@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"skillrouter/internal/errs"
@@ -21,11 +20,9 @@ const (
 	slowTime = 900 * time.Millisecond
 	// aloneFor is how long hooks leave a stalled router alone, unless it has written its copy of the guard's rules since, as it does
 	// when a person has given an approval.
-	aloneFor = time.Minute
-	// stalledName is the file in the data folder that says since when, and copyName the copy (offline.CopyName).
-	stalledName = "hook.stalled"
-	copyName    = "guard.copy"
-	maxStalled  = 64 // bytes
+	aloneFor   = time.Minute
+	copyName   = "guard.copy" // offline.CopyName
+	maxStalled = 64           // bytes
 )
 
 // leftAlone tells the model, once.
@@ -35,15 +32,8 @@ var errStalled = errs.Errorf(errs.Unavailable, "the router does not answer, and 
 
 // patient makes the calls of the router at a URL, which may be stalled. data is its folder, if it is this user's.
 func (h *Hook) patient(call Call, url, data string) Call {
-	other := cached("stalled-" + digest(url))
-	name := other
-	if data != "" {
-		name = filepath.Join(data, stalledName)
-	}
+	name := cached("stalled-" + digest(url))
 	since := h.stalledSince(name)
-	if at := h.stalledSince(other); at.After(since) {
-		since = at
-	}
 	if !since.IsZero() {
 		if info, err := os.Stat(filepath.Join(data, copyName)); data == "" || err != nil || !info.ModTime().After(since) {
 			h.alone.Store(h.process.now().Sub(since) < aloneFor)
@@ -52,10 +42,7 @@ func (h *Hook) patient(call Call, url, data string) Call {
 	stalled := func() error {
 		h.stalled.Do(func() { // all of this run's calls wait until it is written: the first to return may end the process
 			h.noticed.Store(true)
-			at := h.process.now().UTC().Format(time.RFC3339Nano)
-			if name == "" || replace(name, at) != nil { // as in a sandbox, or where there is no home
-				keep(other, at)
-			}
+			keep(name, h.process.now().UTC().Format(time.RFC3339Nano))
 			h.alone.Store(true)
 		})
 		return errStalled
@@ -89,19 +76,10 @@ func (h *Hook) patient(call Call, url, data string) Call {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded) && time.Since(begun) > slowTime:
 			return stalled()
 		case err == nil && !since.IsZero():
-			_, _ = os.Remove(name), os.Remove(other)
+			_ = os.Remove(name)
 		}
 		return err
 	}
-}
-
-// replace writes a small file that others read meanwhile. It need not outlive a crash.
-func replace(name, text string) error {
-	next := name + "." + strconv.Itoa(os.Getpid())
-	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(next, name)
 }
 
 // lives tells whether the router says anything.

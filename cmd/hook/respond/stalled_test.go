@@ -163,15 +163,17 @@ func TestStalledTogether(t *testing.T) {
 
 // TestStalledUntilACopy: that the router wrote its copy of the rules since shows that it is there, as after an approval.
 func TestStalledUntilACopy(t *testing.T) {
+	home(t)
+	const url = "http://127.0.0.1:1"
 	data := t.TempDir()
 	at := time.Now().Add(-10 * time.Second)
 	h := New(Process{LookupEnv: os.LookupEnv})
 	ask := func() error {
 		h.alone.Store(false)
-		c := h.patient(func(context.Context, string, string, any, any) error { return nil }, "http://127.0.0.1:1", data)
+		c := h.patient(func(context.Context, string, string, any, any) error { return nil }, url, data)
 		return c(t.Context(), "GET", "/", nil, nil)
 	}
-	name := filepath.Join(data, stalledName)
+	name := cached("stalled-" + digest(url))
 	keep(name, at.UTC().Format(time.RFC3339Nano))
 	keep(filepath.Join(data, copyName), "x")
 	for since, alone := range map[time.Duration]bool{-time.Second: true, time.Second: false} {

@@ -169,23 +169,14 @@ func (c *checking) compare(acts []*act.Act) {
 		}
 	}
 	for _, a := range acts {
-		type looked struct {
-			kind act.EffectKind
-			path string
-		}
-		seen := map[looked]bool{}
+		var does [act.EffectKinds]bool
 		for _, e := range a.Effects {
-			kinds := []act.EffectKind{e.Kind}
-			if e.Kind == act.EffectDelete {
-				kinds = append(kinds, act.EffectWrite)
-			}
-			for _, k := range kinds {
-				if at := (looked{k, pathKey(e)}); !seen[at] {
-					seen[at] = true
-					entries, more := c.rules.effects(k, e)
-					try(entries, a)
-					try(more, a)
-				}
+			does[e.Kind] = true
+		}
+		does[act.EffectWrite] = does[act.EffectWrite] || does[act.EffectDelete]
+		for kind, done := range does {
+			if done {
+				try(c.rules.lists[key{by: byEffect, kind: act.EffectKind(kind)}], a)
 			}
 		}
 		try(c.rules.lists[key{by: byWords, text: a.Name}], a)
@@ -235,7 +226,7 @@ func (c *checking) patterns(a *act.Act) {
 	text = text[:min(len(text), maxPatternInput)]
 	for _, e := range entries {
 		r := e.rule
-		if r.literal != "" && !strings.Contains(text, r.literal) || r.instead.is(a) || !r.pattern.MatchString(text) {
+		if r.instead.is(a) || !r.pattern.MatchString(text) {
 			continue
 		}
 		c.match(r, LanePattern, c.stops(r), patterned+Short(text))

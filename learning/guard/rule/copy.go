@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -28,55 +27,54 @@ type Copy struct {
 	Rules    []RuleDraft                `json:"rules"`
 }
 
-// How a sealed copy is written: a line with these words and the number of its form, a line with the length of the
-// rest and its keyed hash (HMAC-SHA-256 over the first line and the rest), then JSON.
+// sealedCopy is how a copy is written: JSON that begins with the number of its form, and has a keyed hash (HMAC-SHA-256) of the
+// form and of the copy's text.
+type sealedCopy struct {
+	Form int             `json:"skillrouter_guard_copy"`
+	Hash string          `json:"hmac"`
+	Copy json.RawMessage `json:"copy"`
+}
+
 const (
-	copyWords = "skillrouter-guard-copy"
-	copyForm  = 2 // 1: without projects and the team's packs
+	copyHead = `{"skillrouter_guard_copy":`
+	copyForm = 3
 	// MaxCopy bounds a sealed copy, in bytes: 10,000 rules are some 6 MB.
 	MaxCopy = 64 << 20
 )
 
 // Seal writes the copy so that nobody without the key can change a byte of it unnoticed.
 func (c Copy) Seal(key []byte) ([]byte, error) {
-	body, err := json.Marshal(c)
+	text, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
-	head := fmt.Sprintf("%s %d\n", copyWords, copyForm)
-	return fmt.Appendf(nil, "%s%d %s\n%s", head, len(body), hex.EncodeToString(copyHash(key, head, body)), body), nil
+	return json.Marshal(sealedCopy{copyForm, copyHash(key, copyForm, text), text})
 }
 
-func copyHash(key []byte, head string, body []byte) []byte {
+func copyHash(key []byte, form int, text []byte) string {
 	h := hmac.New(sha256.New, key)
-	h.Write([]byte(head))
-	h.Write(body)
-	return h.Sum(nil)
+	fmt.Fprintf(h, "%d\n%s", form, text)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // OpenCopy reads what Seal wrote. Its errors say what is wrong, for people.
 func OpenCopy(key, sealed []byte) (c Copy, err error) {
-	head, rest, _ := bytes.Cut(sealed, []byte("\n"))
-	var form int
-	if words, number, ok := bytes.Cut(head, []byte(" ")); !ok || string(words) != copyWords {
-		return Copy{}, errors.New("it is no copy of the guard's rules")
-	} else if form, err = strconv.Atoi(string(number)); err != nil {
-		return Copy{}, errors.New("it is no copy of the guard's rules")
+	var s sealedCopy
+	err = json.Unmarshal(sealed, &s)
+	switch {
+	case !bytes.HasPrefix(sealed, []byte(copyHead)):
+		return c, errors.New("it is no copy of the guard's rules")
+	case err != nil:
+		return c, errors.New("it is cut off")
+	case s.Form != copyForm:
+		return c, fmt.Errorf("it has the form %d, and this program knows the form %d: the two programs are of different versions", s.Form, copyForm)
 	}
-	if form < 1 || form > copyForm {
-		return Copy{}, fmt.Errorf("it has the form %d, and this program knows the forms to %d: the two programs are of different versions", form, copyForm)
+	whole, err := json.Marshal(s)
+	switch {
+	case err != nil || !bytes.Equal(whole, sealed), !hmac.Equal([]byte(s.Hash), []byte(copyHash(key, s.Form, s.Copy))):
+		return c, errors.New("it was changed after it was signed, or signed with another key")
 	}
-	line, body, ok := bytes.Cut(rest, []byte("\n"))
-	size, sum, both := bytes.Cut(line, []byte(" "))
-	length, err := strconv.Atoi(string(size))
-	want, wrong := hex.DecodeString(string(sum))
-	if !ok || !both || err != nil || wrong != nil || len(body) < length {
-		return Copy{}, errors.New("it is cut off")
-	}
-	if !hmac.Equal(want, copyHash(key, string(head)+"\n", body)) {
-		return Copy{}, errors.New("it was changed after it was signed, or signed with another key")
-	}
-	if err := json.Unmarshal(body, &c); err != nil {
+	if err := json.Unmarshal(s.Copy, &c); err != nil {
 		return Copy{}, fmt.Errorf("it cannot be read: %w", err)
 	}
 	return c, nil

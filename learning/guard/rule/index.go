@@ -27,9 +27,7 @@ type key struct {
 type lookup uint8
 
 const (
-	byEffect   lookup = iota // any effect of a kind
-	byPath                   // an effect whose path begins so, see pathKey
-	byAnyPath                // an effect whose path has no such beginning
+	byEffect   lookup = iota // an effect of a kind
 	byWords                  // a program, or a program and its subcommand
 	byStanding               // a word that stands in a text which cannot be read
 	byHarm
@@ -107,17 +105,11 @@ func (r *Rule) keys(add func(key, entry)) {
 				add(key{by: byWords, text: wordKey(a, fixedWords(a) > 0)}, e)
 				continue
 			}
-			var seen []key
+			var seen [act.EffectKinds]bool
 			for _, effect := range a.Effects {
-				at := key{by: byAnyPath, kind: effect.Kind}
-				if path := pathKey(effect); path != "" {
-					at.by, at.text = byPath, path
-				}
-				for _, k := range []key{{by: byEffect, kind: effect.Kind}, at} {
-					if !slices.Contains(seen, k) {
-						seen = append(seen, k)
-						add(k, e)
-					}
+				if !seen[effect.Kind] {
+					seen[effect.Kind] = true
+					add(key{by: byEffect, kind: effect.Kind}, e)
 				}
 			}
 		}
@@ -130,30 +122,6 @@ func wordKey(a *act.Act, sub bool) string {
 		return a.Name + " " + a.Words[0]
 	}
 	return a.Name
-}
-
-// effects are the entries of a kind that an effect may fit. The second list may be empty.
-func (x *index) effects(kind act.EffectKind, effect act.Effect) (entries, more []entry) {
-	if path := pathKey(effect); path != "" {
-		return x.lists[key{byPath, kind, path}], x.lists[key{by: byAnyPath, kind: kind}]
-	}
-	return x.lists[key{by: byEffect, kind: kind}], nil
-}
-
-// pathKey is the first two parts of the path that an effect deletes or
-// writes, where paths with other first parts can have nothing to do with it: it
-// begins at the root, holds no pattern and is nobody's home. Else it is empty.
-func pathKey(e act.Effect) string {
-	p := e.Path
-	if e.Kind != act.EffectDelete && e.Kind != act.EffectWrite || len(p) < 2 || p[0] != '/' || act.Patterned(p) || strings.ContainsRune(p, act.Unknown) {
-		return ""
-	}
-	first, rest, deep := strings.Cut(p[1:], "/")
-	if !deep || first == "root" || first == "home" {
-		return ""
-	}
-	second, _, _ := strings.Cut(rest, "/")
-	return first + "/" + second
 }
 
 // standing are the rules of which a word that must stand in a text stands in this one, which is in lower case.

@@ -3,7 +3,6 @@ package rule
 import (
 	"maps"
 	"path"
-	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -62,28 +61,4 @@ func (in instead) is(a *act.Act) bool {
 		}
 	}
 	return false
-}
-
-// literal returns a text that everything the pattern fits must hold, or "".
-func literal(pattern string) string {
-	tree, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return ""
-	}
-	best := ""
-	var walk func(*syntax.Regexp)
-	walk = func(re *syntax.Regexp) {
-		switch re.Op {
-		case syntax.OpLiteral:
-			if re.Flags&syntax.FoldCase == 0 && len(string(re.Rune)) > len(best) {
-				best = string(re.Rune)
-			}
-		case syntax.OpConcat, syntax.OpCapture, syntax.OpPlus:
-			for _, sub := range re.Sub {
-				walk(sub)
-			}
-		}
-	}
-	walk(tree)
-	return best
 }

@@ -49,7 +49,6 @@ type Rule struct {
 	triggers [][]*act.Act // each a set of acts, all of which make the match
 	standing [][]string   // the words of each trigger, for what cannot be read
 	pattern  *regexp.Regexp
-	literal  string // a text without which the pattern cannot fit
 	title    act.Title
 	anyWrite bool // SQL: every change is meant
 	onTarget bool // SQL: the connection is meant, whatever the table
@@ -125,7 +124,7 @@ func NewRule(draft RuleDraft) (*Rule, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.pattern, r.literal = re, literal(draft.Pattern)
+		r.pattern = re
 	}
 	r.scope()
 	r.instead = insteadOf(draft.Alternatives, commands)
