@@ -52,13 +52,7 @@ func (s *Shell) sqlEffects(a *Act, p program, in stream) []Effect {
 	if !ok || len(a.Options["help"]) > 0 {
 		return nil
 	}
-	args := a.Source[1:]
-	var r read
-	if client.file {
-		r = sqliteWords(args)
-	} else {
-		r = readOptions(a.Name, parseOptions(p["client"]), args, false)
-	}
+	r := readOptions(a.Name, parseOptions(p["client"]), a.Source[1:], false)
 	operands := r.operands
 	if len(operands) < client.words {
 		return nil
@@ -203,24 +197,6 @@ func (s *Shell) statements(text string, targets *Targets) (out []Effect) {
 		}
 	}
 	return out
-}
-
-// sqliteWords reads sqlite3's own way of options: -word, some with a value.
-func sqliteWords(args []string) read {
-	r := read{options: map[string][]string{}}
-	for i := 0; i < len(args); i++ {
-		name := strings.TrimLeft(args[i], "-")
-		switch {
-		case !strings.HasPrefix(args[i], "-") || len(args[i]) < 2:
-			r.operands = append(r.operands, args[i])
-		case slices.Contains([]string{"cmd", "init", "separator", "nullvalue", "newline", "mmap", "vfs", "maxsize", "lookaside", "pagecache", "escape", "c", "s", "f"}, name) && i+1 < len(args):
-			i++
-			r.set(name, args[i])
-		default:
-			r.set(name, "")
-		}
-	}
-	return r
 }
 
 // targetsOf spells the words that name a connection. A URL yields its host and its database.

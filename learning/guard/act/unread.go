@@ -1,54 +1,9 @@
 package act
 
 import (
-	"path"
 	"slices"
 	"strings"
-
-	"skillrouter/internal/lazyregexp"
 )
-
-// dataDocument is a line that gives a quoted here-document to a program which only shows it or writes it to a file.
-var dataDocument = lazyregexp.New("^\\s*(?:sudo\\s+)?(?:cat|tee)\\b([^|;()`$<]*)<<(-?)\\s*(?:'([^']+)'|\"([^\"]+)\"|\\\\(\\w+))([^|;()`$]*)$")
-
-// WithoutData is a text without the here-documents in it that are data: they are quoted, a program that runs nothing reads them, and the
-// text names the file again nowhere.
-func WithoutData(text string) string {
-	if !strings.Contains(text, "<<") {
-		return text
-	}
-	lines := strings.SplitAfter(text, "\n")
-	var kept, documents []string
-	var files [][]string // that each document is written to
-	for i := 0; i < len(lines); i++ {
-		kept = append(kept, lines[i])
-		found := dataDocument.FindStringSubmatch(strings.TrimRight(lines[i], "\r\n"))
-		if found == nil {
-			continue
-		}
-		from, end := i+1, found[3]+found[4]+found[5]
-		for i++; i < len(lines); i++ {
-			line := strings.TrimRight(lines[i], "\r\n")
-			if found[2] != "" {
-				line = strings.TrimLeft(line, "\t")
-			}
-			if line == end {
-				break
-			}
-		}
-		documents = append(documents, strings.Join(lines[from:min(i, len(lines))], ""))
-		files = append(files, strings.FieldsFunc(found[1]+" "+found[6], func(r rune) bool { return strings.ContainsRune(" \t><&", r) }))
-	}
-	rest := strings.Join(kept, "")
-	for i, document := range documents {
-		if slices.ContainsFunc(files[i], func(file string) bool {
-			return !strings.HasPrefix(file, "-") && strings.Count(rest, path.Base(file)) > 1
-		}) {
-			rest += "\n" + document
-		}
-	}
-	return rest
-}
 
 // ProgramsIn are the programs that the words of a text may name, quotes and backslashes removed, in the order of the text.
 func ProgramsIn(text string) func(yield func(program string) bool) {

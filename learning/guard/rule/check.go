@@ -86,7 +86,7 @@ func (c *checking) propose(r reading) {
 	case !r.readable:
 		c.bound(text, "it could not be followed", false)
 	case s.Over != "":
-		c.bound(act.WithoutData(text)+s.Unread, s.Over, s.Blind)
+		c.bound(text+s.Unread, s.Over, s.Blind)
 	case s.Beyond != "":
 		c.bound(s.Unread, s.Beyond, s.Blind)
 	case s.Broken:
