@@ -3,8 +3,9 @@ package act
 import (
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"skillrouter/internal/lazyregexp"
 )
 
 // Statement is one SQL statement, as far as the guard needs it.
@@ -27,117 +28,61 @@ type sqlToken struct {
 	kind byte   // 'w' word, 'q' quoted name, 's' string, '$' dollar-quoted text, otherwise the sign itself
 }
 
-// sqlTokens splits SQL. It never fails: what is open at the end ends there.
+// What SQL begins with: a gap, which is white space or a comment, but for MySQL's /*!40000 …*/, of which the inside runs; a text in
+// quotes; a text between two $tag$; a word. What is open at the end ends there.
+var (
+	sqlGap    = lazyregexp.New(`(?s)^(?:[ \t\n\r]+|--[^\n]*|/\*!\d*|/\*.*?(?:\*/|\z)|\*/)`)
+	sqlString = lazyregexp.New(`(?s)^'((?:''|\\.|[^'\\])*)(?:'|\\?\z)`)
+	sqlName   = lazyregexp.New(`(?s)^(?:"((?:""|[^"])*)(?:"|\z)|` + "`((?:``|[^`])*)(?:`|\\z)" + `|\[([\pL_][^\]]*)(?:\]|\z))`)
+	sqlTag    = lazyregexp.New(`^\$(?:[A-Za-z_]\w{0,61})?\$`)
+	sqlWord   = lazyregexp.New(`^[\pL\p{Nd}_${}` + string(Unknown) + `]+`)
+	inString  = lazyregexp.New(`(?s)''|\\(.)`)
+)
+
+// sqlTokens splits SQL. It never fails.
 func sqlTokens(text string) (tokens sqlText) {
 	for i := 0; i < len(text); {
-		if n := sqlGap(text, i); n > 0 {
+		rest := text[i:]
+		if n := gapAt(text, i); n > 0 {
 			i += n
 			continue
 		}
-		token, n := nextSQLToken(text[i:])
+		token, n := sqlToken{kind: rest[0]}, 0
+		switch tag, word := sqlTag.Compiled().FindString(rest), sqlWord.Compiled().FindString(rest); {
+		case tag != "":
+			body, _, _ := strings.Cut(rest[len(tag):], tag)
+			token, n = sqlToken{body, '$'}, min(len(body)+2*len(tag), len(rest))
+		case word != "":
+			token, n = sqlToken{word, 'w'}, len(word)
+		case rest[0] == '\'':
+			found := sqlString.FindStringSubmatch(rest)
+			token, n = sqlToken{inString.Compiled().ReplaceAllStringFunc(found[1], func(two string) string { return two[1:] }), 's'}, len(found[0])
+		default:
+			if found := sqlName.FindStringSubmatch(rest); found != nil {
+				token, n = sqlToken{strings.ReplaceAll(found[1]+found[2]+found[3], rest[:1]+rest[:1], rest[:1]), 'q'}, len(found[0])
+				break
+			}
+			r, size := utf8.DecodeRuneInString(rest)
+			if token.text, n = rest[:size], size; r >= utf8.RuneSelf {
+				token.kind = '.'
+			}
+		}
 		tokens = append(tokens, token)
 		i += n
 	}
 	return tokens
 }
 
-// sqlGap is the length of the space or the comment at i, 0 if there is none.
-func sqlGap(text string, i int) int {
-	rest := text[i:]
-	until := func(from int, end string, width int) int {
-		if n := strings.Index(rest[from:], end); n >= 0 {
-			return from + n + width
-		}
-		return len(rest)
+// gapAt is the length of the gap at a place of a text, 0 if there is none. A comment behind # begins a line, or a word.
+func gapAt(text string, i int) int {
+	if text[i] == '#' && (i == 0 || text[i-1] == '\n' || text[i-1] == ' ') {
+		line, _, _ := strings.Cut(text[i:], "\n")
+		return len(line)
 	}
-	switch c := rest[0]; {
-	case c == ' ' || c == '\t' || c == '\n' || c == '\r':
-		return 1
-	case strings.HasPrefix(rest, "--"), c == '#' && (i == 0 || text[i-1] == '\n' || text[i-1] == ' '):
-		return until(0, "\n", 0)
-	case strings.HasPrefix(rest, "/*!"):
-		// MySQL runs what stands in such a comment.
-		return len(rest) - len(strings.TrimLeft(rest[3:], "0123456789"))
-	case strings.HasPrefix(rest, "/*"):
-		return until(2, "*/", 2)
-	case strings.HasPrefix(rest, "*/"):
-		return 2
+	if strings.IndexByte(" \t\n\r-/*", text[i]) < 0 {
+		return 0
 	}
-	return 0
-}
-
-// nextSQLToken reads the token that a text begins with, and its length.
-func nextSQLToken(text string) (sqlToken, int) {
-	switch c := text[0]; {
-	case c == '\'' || c == '"' || c == '`', c == '[' && len(text) > 1 && (unicode.IsLetter(rune(text[1])) || text[1] == '_'):
-		return quotedSQL(text)
-	case c == '$' && dollarTag(text) != "":
-		tag := dollarTag(text)
-		body := text[len(tag):]
-		if n := strings.Index(body, tag); n >= 0 {
-			return sqlToken{body[:n], '$'}, n + 2*len(tag)
-		}
-		return sqlToken{body, '$'}, len(text)
-	}
-	end := strings.IndexFunc(text, func(r rune) bool {
-		return !inName(r) && r != '{' && r != '}' && r != Unknown
-	})
-	switch {
-	case end < 0:
-		return sqlToken{text, 'w'}, len(text)
-	case end > 0:
-		return sqlToken{text[:end], 'w'}, end
-	}
-	_, size := utf8.DecodeRuneInString(text)
-	kind := byte('.')
-	if size == 1 {
-		kind = text[0]
-	}
-	return sqlToken{text[:size], kind}, size
-}
-
-// quotedSQL reads a string or a quoted name. A doubled quote stands for one; brackets have none.
-func quotedSQL(text string) (sqlToken, int) {
-	opening, closing, kind := text[0], text[0], byte('q')
-	switch opening {
-	case '[':
-		closing = ']'
-	case '\'':
-		kind = 's'
-	}
-	var b strings.Builder
-	i := 1
-	for i < len(text) {
-		if text[i] == closing {
-			if i+1 < len(text) && text[i+1] == closing && closing != ']' {
-				b.WriteByte(closing)
-				i += 2
-				continue
-			}
-			i++
-			break
-		}
-		if text[i] == '\\' && opening == '\'' && i+1 < len(text) {
-			i++
-		}
-		b.WriteByte(text[i])
-		i++
-	}
-	return sqlToken{b.String(), kind}, i
-}
-
-// dollarTag returns the $tag$ at the start of the text, or "".
-func dollarTag(text string) string {
-	for i := 1; i < len(text) && i < 64; i++ {
-		c := text[i]
-		if c == '$' {
-			return text[:i+1]
-		}
-		if c != '_' && (c < '0' || c > '9' || i == 1) && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-			return ""
-		}
-	}
-	return ""
+	return len(sqlGap.Compiled().FindString(text[i:]))
 }
 
 // statements reads SQL as statements. Those within functions, CTEs and
@@ -157,7 +102,7 @@ func closed(text string) bool {
 	in := false
 	for i := 0; i < len(text); i++ {
 		if !in {
-			if n := sqlGap(text, i); n > 0 {
+			if n := gapAt(text, i); n > 0 {
 				i += n - 1
 				continue
 			}
