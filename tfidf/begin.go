@@ -1,147 +1,56 @@
 package tfidf
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
 	"skillrouter/tfidf/text"
 )
 
-const (
-	// beginWords bounds the words of a query that beginnings are looked for of: of a longer one, the ranking finds them.
-	beginWords = 32
-	// beginLooks is how many documents are looked at that have the query's rarest word: some microseconds. If more have
-	// it, the fronts of all are compared.
-	beginLooks = 256
-)
+// beginWords bounds the words of a query that beginnings are looked for of: of a longer one, the ranking finds them.
+const beginWords = 32
 
-// beginning is what s.begins looks for and has found.
+// beginning is what search.begins looks for and has found.
 type beginning struct {
 	words []uint32 // of the query, all of them, in their order
-	found []candidate
+	found []*doc
 }
 
 // begins finds the documents whose title or text begins with exactly the query's words, and has them among the
 // candidates. The first pass weighs words and knows no order: of common words it finds others first.
 func (s *search) begins(asked string, limit int) {
-	b := &s.begin
+	b, ix := &s.begin, s.ix
 	b.words, b.found = b.words[:0], b.found[:0]
-	var scan text.Scanner
-	scan.Scan(text.Cut(asked, text.MaxQueryBytes))
-	if len(scan.Tokens) > beginWords {
+	var in text.Scanner
+	words := in.Words(nil, text.Cut(asked, text.MaxQueryBytes))
+	if len(words) == 0 || len(words) > beginWords {
 		return
 	}
-	rarest, least := uint32(0), uint32(0)
-	for _, t := range scan.Tokens {
-		id := s.ix.vocab.lookup(string(scan.Buf[t.Start:t.End]))
+	var rarest []posting
+	for i, word := range words {
+		id := ix.numbers[word]
 		if id == 0 { // no document has it
 			return
 		}
-		stem := s.ix.vocab.term(id)
-		if df := s.ix.vocab.entry(stem).df.Load(); rarest == 0 || df < least {
-			rarest, least = stem, df
+		if list := ix.words[ix.words[id].stem].postings; i == 0 || len(list) < len(rarest) {
+			rarest = list
 		}
 		b.words = append(b.words, id)
 	}
-	if rarest == 0 {
-		return
-	}
-	for at, d := range s.view.tail {
-		if b.of(d.words) > elsewhere && d.alive(s.view.seq) && s.fitsTail(d) {
-			b.found = append(b.found, candidate{at: uint32(at)})
+	for _, p := range rarest {
+		if d := ix.docs[p.doc]; b.of(d) > elsewhere && s.fits(d) {
+			b.found = append(b.found, d)
 		}
 	}
-	two := len(b.words) > 1
-	want := frontOf(b.words[0], 0)
-	if two {
-		want = frontOf(b.words[0], b.words[1])
-	}
-	for _, seg := range s.view.segs {
-		if least <= beginLooks {
-			for d := range seg.having(rarest) {
-				s.look(seg, d)
-			}
-			continue
-		}
-		for d, f := range seg.allFronts() {
-			if two && (f.title == want || f.text == want) || !two && (f.titleWord == want || f.textWord == want) {
-				s.look(seg, uint32(d))
-			}
-		}
-	}
-	if len(b.found) > limit { // the same ones wherever they happen to lie
-		slices.SortFunc(b.found, func(a, b candidate) int { return strings.Compare(s.view.id(a), s.view.id(b)) })
-		b.found = b.found[:limit]
-	}
-	for _, c := range b.found {
-		if !slices.ContainsFunc(s.heap, c.same) {
-			s.heap = append(s.heap, c)
+	slices.SortFunc(b.found, func(a, b *doc) int { return strings.Compare(a.id, b.id) })
+	b.found = b.found[:min(len(b.found), limit)]
+	among := len(s.found)
+	for _, d := range b.found {
+		if !slices.ContainsFunc(s.found[:among], func(c candidate) bool { return c.doc == d }) {
+			s.found = append(s.found, candidate{doc: d})
 		}
 	}
 }
-
-// look takes a document of a segment if it begins with the query's words.
-func (s *search) look(seg *segment, d uint32) {
-	if s.begin.of(seg.wordsOf(d)) > elsewhere && seg.alive(d, s.view.seq) && (!s.filtered || s.fits(seg, d)) {
-		s.begin.found = append(s.begin.found, candidate{seg: seg, at: d})
-	}
-}
-
-// having yields the documents that have a term.
-func (s *segment) having(term uint32) iter.Seq[uint32] {
-	return func(yield func(uint32) bool) {
-		var c cursor
-		for part := range parts {
-			if !c.reset(s, term, part) {
-				continue
-			}
-			for d := range c.all {
-				if !yield(d) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// front is what a document's title and its text begin with: their first words, and their first two; 0 if there are not as many.
-type front struct{ titleWord, title, textWord, text uint16 }
-
-// frontOf is what words come to; second is 0 of a single one. Others may come to the same.
-func frontOf(first, second uint32) uint16 { return uint16((first*31+second)*0x9e3779b1>>16) | 1 }
-
-// allFronts returns the fronts of all documents. They are read once, when they are first wanted.
-func (s *segment) allFronts() []front {
-	if known := s.fronts.Load(); known != nil {
-		return *known
-	}
-	fronts := make([]front, s.docs())
-	for d := range fronts {
-		in := readOn(s.wordsOf(uint32(d)))
-		f, before := &fronts[d], uint32(0)
-		for at := range min(in.left, in.titled+2) {
-			id, w := uvarint(in.b)
-			in.b = in.b[w:]
-			switch {
-			case at == in.titled:
-				f.textWord = frontOf(id, 0)
-			case at == in.titled+1:
-				f.text = frontOf(before, id)
-			case at == 0:
-				f.titleWord = frontOf(id, 0)
-			case at == 1:
-				f.title = frontOf(before, id)
-			}
-			before = id
-		}
-	}
-	s.fronts.Store(&fronts)
-	return fronts
-}
-
-// same tells whether two candidates are one document.
-func (c candidate) same(o candidate) bool { return c.seg == o.seg && c.at == o.at }
 
 // Where a document has the query's words.
 const (
@@ -150,47 +59,30 @@ const (
 	completeTitle // they are its title
 )
 
-// of tells where a document has the query's words, by its appendWords.
-func (b *beginning) of(words []byte) int {
-	n, in := len(b.words), readOn(words)
-	switch titled := in.titled; {
-	case n == 0:
+// of tells where a document has the query's words.
+func (b *beginning) of(d *doc) int {
+	title, body := d.words[:d.titled], d.words[d.titled:]
+	switch {
+	case len(b.words) == 0:
 		return elsewhere
-	case titled == n && in.begins(b.words):
+	case slices.Equal(title, b.words):
 		return completeTitle
-	case titled > n && in.begins(b.words):
-		return inFront
-	case in.left-titled < n:
-		return elsewhere
-	}
-	for range in.titled {
-		_, w := uvarint(in.b)
-		in.b = in.b[w:]
-	}
-	if in.begins(b.words) {
+	case begins(title, b.words), begins(body, b.words):
 		return inFront
 	}
 	return elsewhere
 }
 
-// begins tells whether the words to come begin with others; there are as many.
-func (r *wordReader) begins(words []uint32) bool {
-	b := r.b
-	for _, word := range words {
-		id, w := uvarint(b)
-		if id != word {
-			return false
-		}
-		b = b[w:]
-	}
-	return true
+// begins tells whether words begin with others.
+func begins(words, with []uint32) bool {
+	return len(words) >= len(with) && slices.Equal(words[:len(with)], with)
 }
 
 // leadBegun has the documents that begin so among the first of r.order, in the place of the last of these that do not.
 func (s *search) leadBegun(first int) {
-	order, found := s.rank.order, s.begin.found
-	begun := func(k int) bool { return slices.ContainsFunc(found, s.heap[k].same) }
-	if len(found) == 0 || first >= len(order) {
+	order := s.rank.order
+	begun := func(k int) bool { return slices.Contains(s.begin.found, s.found[k].doc) }
+	if len(s.begin.found) == 0 || first >= len(order) {
 		return
 	}
 	at := first - 1

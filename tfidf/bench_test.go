@@ -145,11 +145,6 @@ func BenchmarkSearchWhilePutting(b *testing.B) {
 	ctx, stop := context.WithCancel(b.Context())
 	var all sync.WaitGroup
 	all.Go(func() {
-		if err := ix.Run(ctx); err != nil {
-			b.Error(err)
-		}
-	})
-	all.Go(func() {
 		for i := 100_000; ctx.Err() == nil; i += 100 {
 			at := i % 199_900
 			ix.Put(c.docs[at : at+100]...)

@@ -21,8 +21,3 @@ func idf(docs, df int) float64 {
 	df = min(df, docs)
 	return math.Log(1 + (float64(docs-df)+0.5)/(float64(df)+0.5))
 }
-
-// share returns an impact as a share of the greatest that there can be.
-func (n saturation) share(tf, length float64) float64 {
-	return tf / (tf + n.base + n.slope*length)
-}

@@ -2,159 +2,90 @@ package tfidf
 
 import (
 	"math"
-	"math/bits"
-	"sync"
+	"slices"
 
 	"skillrouter/tfidf/text"
 )
 
-// maxLocal bounds how many distinct terms of the candidates are told apart for
-// comparing them; what comes after, in the worst of them, is left out.
-const maxLocal = 1 << 14
-
 // glossary says what each distinct word of the candidates means to the query.
-// Words, and the terms that are their stems, get small numbers for the time of
-// one query, so that all that is kept of them lies close together.
 type glossary struct {
-	words numbering // of words and terms, which are words too; the first ones are the query's terms
-	met   []meaning // per word
-	stems []uint32  // per word, its term's number in the vocabulary
-	idfs  []float64 // per word, as a term; 0 for one that does not tell documents apart
+	words    numbering // of the candidates' words
+	meanings []meaning // per word
+	terms    numbering // of their stems; the first ones are the query's terms
+	idfs     []float64 // per term; 0 for one that does not tell documents apart
 
-	groupSets [][maxGroups / 64]uint64 // which letter groups of the query a word has
+	groupLists []uint8 // of all words, one after the other
 }
 
 // meaning is what a word means to the query at hand.
 type meaning struct {
-	local  uint16 // the number of its term, or maxLocal if there are too many
-	groups uint16 // 1 more than where glossary.groupSets has its letter groups, or 0
-	time   bool   // it tells a time, and the query asks for one
+	term              uint32 // the number of its stem
+	groups, groupsEnd uint32 // where in glossary.groupLists are the letter groups of the query that it has
+	time              bool   // it tells a time, and the query asks for one
 }
 
-// numbering gives small numbers to numbers of the vocabulary, from 0. It is an
-// open hash table; a slot holds a key and one more than its number.
+// numbering gives small numbers to numbers of the vocabulary, from 0.
 type numbering struct {
-	keys  []uint32 // by number
-	slots []uint64
-	shift int
+	keys []uint32 // by small number
+	at   []uint32 // by number of the vocabulary, one more than its small number; 0: it has none
 }
 
-// reset empties the numbering and makes room for n keys.
-func (t *numbering) reset(n int) {
-	width := max(bits.Len(uint(2*n)), 6)
-	t.keys, t.shift = t.keys[:0], 32-width
-	t.slots = grown(t.slots, 1<<width)
-	clear(t.slots)
-}
-
-// number returns the number of a key.
-func (t *numbering) number(key uint32) uint32 {
-	for h := key * 0x9e3779b1 >> t.shift; ; h++ {
-		slot := &t.slots[h%uint32(len(t.slots))]
-		if *slot == 0 {
-			t.keys = append(t.keys, key)
-			*slot = uint64(key)<<32 | uint64(len(t.keys))
-			return uint32(len(t.keys) - 1)
-		}
-		if uint32(*slot>>32) == key {
-			return uint32(*slot) - 1
-		}
+// reset empties the numbering, of which size is how many numbers the vocabulary has.
+func (t *numbering) reset(size int) {
+	for _, key := range t.keys {
+		t.at[key] = 0
+	}
+	t.keys = t.keys[:0]
+	if size > len(t.at) {
+		t.at = make([]uint32, size+size/4)
 	}
 }
 
-// meetAll replaces the words in r.ids by their numbers and finds out what each
-// of them means to the query. It asks the vocabulary for one thing of all words
-// at a time, so that the waits for memory overlap.
-func (s *search) meetAll() {
-	r, vocab := &s.rank.reader, s.ix.vocab
-	// Twice as many keys fit: no more than these and their terms come.
-	r.words.reset(len(r.ids) + len(s.q.terms))
-	for i := range s.q.terms {
-		r.words.number(s.q.terms[i].id)
+// number returns the small number of a key, and whether that is new.
+func (t *numbering) number(key uint32) (number uint32, fresh bool) {
+	if n := t.at[key]; n != 0 {
+		return n - 1, false
 	}
-	for i, id := range r.ids {
-		r.ids[i] = r.words.number(id)
-	}
-	n := len(r.words.keys)
-	r.stems = grown(r.stems, n)
-	for i, id := range r.words.keys {
-		r.stems[i] = vocab.entry(id).stem.Load()
-	}
-	r.met, r.groupSets = grown(r.met, n), r.groupSets[:0]
-	for i, id := range r.words.keys[:n] {
-		word, term, local := vocab.text(id), r.stems[i], uint32(i)
-		if term == 0 {
-			term = vocab.term(id)
-		}
-		if term != id {
-			local = r.words.number(term)
-		}
-		r.met[i] = meaning{
-			local:  uint16(min(local, maxLocal)),
-			groups: r.groupsOf(word),
-			time:   s.q.time && text.Times()[string(word)],
-		}
-	}
-	docs, logs := math.Log(float64(s.view.docs+1)), mantissaLogs()
-	r.idfs = grown(r.idfs, len(r.words.keys))
-	for i, id := range r.words.keys {
-		// ln(1+(N−df+½)/(df+½)) is ln(N+1) − ln(df+½). A term of one document makes none alike.
-		r.idfs[i] = 0
-		if df := vocab.entry(id).df.Load(); df > 1 {
-			r.idfs[i] = max(docs-logs.of(float64(df)+0.5), 0)
-		}
-	}
+	t.keys = append(t.keys, key)
+	t.at[key] = uint32(len(t.keys))
+	return uint32(len(t.keys) - 1), true
 }
 
-// groupsOf notes which letter groups of the query a word has, and returns
-// meaning.groups.
-func (r *reader) groupsOf(word []byte) uint16 {
-	var set [maxGroups / 64]uint64
-	x := uint32('^')
-	for i := 0; i <= len(word); i++ {
-		c := uint32('$')
-		if i < len(word) {
-			c = uint32(word[i])
-		}
-		x = x<<8 | c
-		if i < 2 && i < len(word) {
-			continue
-		}
-		h := hashLetters(x)
-		if r.groupHints[h>>10]>>(h>>4&63)&1 == 0 {
-			continue
-		}
-		if g := r.groupAt[h]; g != 0 {
-			set[(g-1)/64] |= 1 << ((g - 1) % 64)
-		}
+// meet returns what a word means to the query.
+func (s *search) meet(id uint32) *meaning {
+	r := &s.rank.reader
+	n, fresh := r.words.number(id)
+	if fresh {
+		w, from := &s.ix.words[id], len(r.groupLists)
+		r.listGroups(w.groups)
+		r.meanings = append(r.meanings, meaning{
+			term: s.termNumber(w.stem), groups: uint32(from), groupsEnd: uint32(len(r.groupLists)),
+			time: s.q.time && text.Times()[w.text],
+		})
 	}
-	if set == [maxGroups / 64]uint64{} || len(r.groupSets) == math.MaxUint16 {
-		return 0
-	}
-	r.groupSets = append(r.groupSets, set)
-	return uint16(len(r.groupSets))
+	return &r.meanings[n]
 }
 
-const (
-	logBits = 11
-	// mantissaBits is how many bits of a float64 follow its exponent.
-	mantissaBits = 52
-)
-
-// logTable holds the logarithms of 1 ≤ x < 2.
-type logTable [1 << logBits]float64
-
-var mantissaLogs = sync.OnceValue(func() *logTable {
-	t := new(logTable)
-	for i := range t {
-		t[i] = math.Log1p((float64(i) + 0.5) / (1 << logBits))
+// termNumber returns the small number of a term.
+func (s *search) termNumber(id uint32) uint32 {
+	r := &s.rank.reader
+	n, fresh := r.terms.number(id)
+	if fresh {
+		x := 0.0
+		if df := s.ix.df(id); df > 1 { // a term of one document makes none alike
+			x = math.Log((float64(len(s.ix.byID)) + 1) / (float64(df) + 0.5)) // idf
+		}
+		r.idfs = append(r.idfs, x)
 	}
-	return t
-})
+	return n
+}
 
-// of returns ln x for x ≥ 1 to within 0.0003, in a tenth of the time of math.Log.
-func (t *logTable) of(x float64) float64 {
-	b := math.Float64bits(x)
-	exponent := int(b>>mantissaBits) - 1023
-	return float64(exponent)*math.Ln2 + t[b>>(mantissaBits-logBits)%(1<<logBits)]
+// listGroups appends to groupLists which of a word's letter groups the query has.
+func (r *reader) listGroups(groups []uint16) {
+	from := len(r.groupLists)
+	for _, g := range groups {
+		if n := r.groupAt[g]; n != 0 && !slices.Contains(r.groupLists[from:], n-1) {
+			r.groupLists = append(r.groupLists, n-1)
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package tfidf_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -86,13 +85,6 @@ func TestOneSharedTerm(t *testing.T) {
 	if got := found(ix.Search(tfidf.Query{Text: "shared", Limit: 2})); got != "d000001 d000003" || ix.Len() != n/2 {
 		t.Errorf("after deleting half: %q of %d", got, ix.Len())
 	}
-	held := 0
-	for _, size := range ix.Segments() {
-		held += size
-	}
-	if held != n/2 {
-		t.Errorf("the segments still hold %d documents of %d", held, n/2)
-	}
 }
 
 // TestConcurrent searches while documents come, change and go. Every batch
@@ -108,13 +100,7 @@ func TestConcurrent(t *testing.T) {
 		return out
 	}
 	ix.Put(batch("even")...)
-	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
-	all.Go(func() {
-		if err := ix.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	})
 	var done atomic.Bool
 	for i := range 4 {
 		all.Go(func() {
@@ -143,8 +129,10 @@ func TestConcurrent(t *testing.T) {
 		ix.Put(batch([]string{"odd", "even"}[i%2])...)
 	}
 	done.Store(true)
-	stop()
 	all.Wait()
+	if err := ix.Check(); err != nil {
+		t.Error(err)
+	}
 	if r := ix.Search(tfidf.Query{Text: "even"}); len(r.Hits) == 0 || len(ix.Search(tfidf.Query{Text: "odd"}).Hits) != 0 {
 		t.Errorf("after all rounds: %v", r.Hits)
 	}

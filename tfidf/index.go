@@ -1,71 +1,28 @@
 package tfidf
 
 import (
-	"math/rand/v2"
-	"runtime"
+	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 )
 
-const (
-	// tailDocs and tailWords are how many documents, and bytes of words, are searched
-	// one by one before they are made a segment: small enough that nobody notices.
-	tailDocs  = 256
-	tailWords = 64 << 10
-	// batchDocs is how many documents of a bulk Put become one segment.
-	batchDocs = 8192
-	// batchBytes is from how many bytes of their words and IDs on it is several segments,
-	// so that none grows beyond what it can count.
-	batchBytes = 256 << 20
-	// parallelDocs is from how many documents on Put analyses them on several cores:
-	// a start reads thousands at a time and wants all of them, while an import, in
-	// smaller batches, must leave a core to the searches beside it.
-	parallelDocs = 2048
-	// analyzeWorkers bounds those cores: the rest of the process works on.
-	analyzeWorkers = 4
-)
-
-// Index is the inverted index. All its methods may be called concurrently.
-// Searches never wait for writers; writers wait for one another.
+// Index is the inverted index. All its methods may be called concurrently:
+// searches go side by side, and wait while documents are put or deleted. A text
+// is split into words before that, so that the wait is short.
 type Index struct {
 	weights Weights
-	vocab   *vocabulary
-	letters *letterCounts
+
+	mu sync.RWMutex // guards what follows
+	vocabulary
 	typos   typoIndex
-
-	view   atomic.Pointer[view]
-	worths atomic.Pointer[worths]
-
-	mu      sync.Mutex // guards all below, and the order of views
+	docs    []*doc   // by number; nil: it is gone
+	lengths []uint32 // of each; beside them, because a search reads one for every posting
 	byID    map[string]uint32
-	places  []place  // by document number
-	free    []uint32 // document numbers that nothing has
-	open    map[uint32]*segment
-	serial  uint32
-	analyze analyzer
-	tally   tally
-	sealer  sealer
-
-	merging sync.Mutex // held by the one merge that is under way
-	running atomic.Int32
-	wake    chan struct{}
+	total   uint64              // the sum of all lengths
+	letters [letterCount]uint32 // in how many documents each group of letters is
+	met     [letterCount]uint32 // for tally: the round in which each group was last met
+	round   uint32
 }
-
-// view is what a search sees: a state between two writes.
-type view struct {
-	seq    uint32
-	segs   []*segment
-	tail   []*doc
-	docs   int
-	length uint64 // the sum of all documents' lengths
-}
-
-func (v *view) average() float64 { return float64(v.length) / float64(max(v.docs, 1)) }
-
-// place says where the newest version of a document lies: in the segment with
-// that serial number, or, if it is 0, in the tail.
-type place struct{ segment, at uint32 }
 
 // New returns an empty index.
 func New(opts Options) *Index {
@@ -73,201 +30,191 @@ func New(opts Options) *Index {
 	if opts.Weights != nil {
 		w = *opts.Weights
 	}
-	return newIndex(w, rand.Uint64())
-}
-
-// newIndex returns an empty index whose words are hashed by seed.
-func newIndex(w Weights, seed uint64) *Index {
-	ix := &Index{weights: w, vocab: newVocabulary(seed), letters: new(letterCounts), byID: map[string]uint32{}, open: map[uint32]*segment{}, wake: make(chan struct{}, 1)}
-	ix.analyze = analyzer{vocab: ix.vocab, title: w.Title}
-	ix.view.Store(&view{})
-	return ix
+	return &Index{weights: w, vocabulary: newVocabulary(), byID: map[string]uint32{}}
 }
 
 // Len returns how many documents there are.
-func (ix *Index) Len() int { return ix.view.Load().docs }
+func (ix *Index) Len() int {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	return len(ix.byID)
+}
+
+// IDs returns the ids of all documents, in no order. Callers compare them
+// with what they hold themselves.
+func (ix *Index) IDs() []string {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	return slices.Collect(maps.Keys(ix.byID))
+}
+
+// average is the documents' mean length.
+func (ix *Index) average() float64 { return float64(ix.total) / float64(max(len(ix.byID), 1)) }
 
 // Put inserts documents, or replaces those with the same ID; of several with
 // one ID the last counts. When it returns, every search sees all of them; no
 // search sees some of them only.
 func (ix *Index) Put(docs ...Document) {
-	if len(docs) == 0 {
-		return
+	last := make(map[string]int, len(docs))
+	for i := range docs {
+		last[docs[i].ID] = i
+	}
+	texts := make([]scanned, 0, len(last))
+	for i := range docs {
+		if last[docs[i].ID] == i {
+			texts = append(texts, scan(docs[i]))
+		}
 	}
 	ix.mu.Lock()
-	v := *ix.view.Load()
-	v.seq++
-	for part := range slices.Chunk(docs, batchDocs) {
-		size := 0
-		for _, d := range ix.analyzeAll(part) {
-			ix.insert(&v, d)
-			if size += len(d.id) + len(d.words); size > batchBytes {
-				ix.sealTail(&v)
-				size = 0
-			}
+	defer ix.mu.Unlock()
+	var fresh []*doc
+	var old []uint32
+	for i := range texts {
+		d := ix.read(&texts[i])
+		number, known := ix.byID[d.id]
+		if known && ix.docs[number].says(d) {
+			d.number, d.length = number, ix.docs[number].length
+			ix.docs[number] = d
+			continue
 		}
-		ix.sealTail(&v)
+		if known {
+			old = append(old, number)
+		}
+		fresh = append(fresh, d)
 	}
-	ix.view.Store(&v)
-	ix.mu.Unlock()
-	ix.tidy()
+	slices.Sort(old)
+	ix.remove(old)
+	for _, d := range fresh {
+		ix.insert(d)
+	}
 }
 
 // Delete removes documents; ids that nothing has are ignored.
 func (ix *Index) Delete(ids ...string) {
 	ix.mu.Lock()
-	v := *ix.view.Load()
-	v.seq++
+	defer ix.mu.Unlock()
+	gone := map[uint32]bool{}
 	for _, id := range ids {
 		if number, ok := ix.byID[id]; ok {
-			ix.kill(&v, number)
-			delete(ix.byID, id)
-			ix.free = append(ix.free, number)
+			gone[number] = true
 		}
 	}
-	ix.view.Store(&v)
-	ix.mu.Unlock()
-	ix.tidy()
+	ix.remove(slices.Sorted(maps.Keys(gone)))
 }
 
 // Frequencies returns in how many documents each stem occurs, and how many documents there are.
 func (ix *Index) Frequencies(stems []string) (frequencies []int, documents int) {
-	v := ix.view.Load()
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
 	frequencies = make([]int, len(stems))
 	for i, s := range stems {
-		_, frequencies[i] = ix.known(s, v)
+		_, frequencies[i] = ix.known(s)
 	}
-	return frequencies, v.docs
+	return frequencies, len(ix.byID)
 }
 
-// analyzeAll analyses documents, on several cores if that pays.
-func (ix *Index) analyzeAll(docs []Document) []*doc {
-	out := make([]*doc, len(docs))
-	workers := min(runtime.GOMAXPROCS(0), analyzeWorkers)
-	if len(docs) < parallelDocs || workers == 1 {
-		for i, d := range docs {
-			out[i] = ix.analyze.analyze(d)
-			runtime.Gosched() // a search that waits for a core goes first
-		}
-		return out
+// insert adds a document that the index does not have.
+func (ix *Index) insert(d *doc) {
+	d.number = uint32(len(ix.docs))
+	for term, tf := range ix.termsOf(d) {
+		w := &ix.words[term]
+		w.postings = append(w.postings, posting{d.number, tf})
+		d.length += tf
 	}
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range workers {
-		all.Go(func() {
-			a := analyzer{vocab: ix.vocab, title: ix.weights.Title}
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(docs) {
-					return
-				}
-				out[i] = a.analyze(docs[i])
+	ix.docs, ix.lengths = append(ix.docs, d), append(ix.lengths, d.length)
+	ix.byID[d.id] = d.number
+	ix.total += uint64(d.length)
+	ix.tally(d, 1)
+}
+
+// termsOf counts the terms of a document, words of the title counting more.
+func (ix *Index) termsOf(d *doc) map[uint32]uint32 {
+	terms := make(map[uint32]uint32, len(d.words))
+	for i, word := range d.words {
+		times := uint32(1)
+		if i < d.titled {
+			times = uint32(ix.weights.Title)
+		}
+		terms[ix.words[word].stem] += times
+	}
+	return terms
+}
+
+// remove takes out the documents with some numbers, which ascend.
+func (ix *Index) remove(numbers []uint32) {
+	gone := map[uint32][]uint32{} // per term, the documents that go
+	for _, number := range numbers {
+		d := ix.docs[number]
+		for term := range ix.termsOf(d) {
+			gone[term] = append(gone[term], number)
+		}
+		ix.docs[number] = nil
+		ix.total -= uint64(d.length)
+		delete(ix.byID, d.id)
+		ix.tally(d, -1)
+	}
+	for term, numbers := range gone {
+		list := ix.words[term].postings
+		at, _ := find(list, numbers[0])
+		kept := list[:at]
+		for i := range numbers {
+			next := len(list)
+			if i+1 < len(numbers) {
+				next, _ = find(list, numbers[i+1])
 			}
-		})
-	}
-	all.Wait()
-	return out
-}
-
-// insert adds d to the tail of v and to the counts, in place of an older version.
-func (ix *Index) insert(v *view, d *doc) {
-	number, known := ix.byID[d.id]
-	if known {
-		ix.kill(v, number)
-	} else {
-		if n := len(ix.free); n > 0 {
-			number, ix.free = ix.free[n-1], ix.free[:n-1]
-		} else {
-			number = uint32(len(ix.places))
-			ix.places = append(ix.places, place{})
+			kept = append(kept, list[at+1:next]...)
+			at = next
 		}
-		ix.byID[d.id] = number
+		ix.words[term].postings = kept
 	}
-	d.number = number
-	ix.places[number] = place{at: uint32(len(v.tail))}
-	v.tail = append(v.tail, d)
-	v.docs++
-	v.length += uint64(d.length)
-	ix.count(d.attrs, d.held, 1)
-	d.held = nil
+	if len(ix.docs) > numbersLeft+2*len(ix.byID) {
+		ix.renumber()
+	}
 }
 
-// kill takes the document with a number out of v and the counts.
-func (ix *Index) kill(v *view, number uint32) {
-	p := ix.places[number]
-	v.docs--
-	if p.segment == 0 {
-		d := v.tail[p.at]
-		d.died.Store(v.seq)
-		v.length -= uint64(d.length)
-		ix.uncount(d.words)
-		return
-	}
-	s := ix.open[p.segment]
-	s.died[p.at].Store(v.seq)
-	s.dead.Add(1)
-	v.length -= uint64(s.lengths[p.at])
-	ix.uncount(s.wordsOf(p.at))
-}
+// numbersLeft is how many numbers, besides as many as there are documents, may be without one.
+const numbersLeft = 1024
 
-// sealTail makes a segment of the tail of v if it has grown too long.
-func (ix *Index) sealTail(v *view) {
-	size := 0
-	for _, d := range v.tail {
-		size += len(d.words)
-	}
-	if len(v.tail) < tailDocs && size < tailWords {
-		return
-	}
-	s := ix.sealer.seal(v.tail, ix.weights, v.average())
-	ix.serial++
-	s.serial = ix.serial
-	ix.open[s.serial] = s
-	for at, number := range s.numbers {
-		if s.died[at].Load() == 0 {
-			ix.places[number] = place{s.serial, uint32(at)}
+// renumber gives the documents the lowest numbers, in the same order.
+func (ix *Index) renumber() {
+	moved := make([]uint32, len(ix.docs))
+	docs := make([]*doc, 0, len(ix.byID))
+	for number, d := range ix.docs {
+		if d != nil {
+			moved[number] = uint32(len(docs))
+			d.number = moved[number]
+			ix.byID[d.id] = d.number
+			ix.lengths[d.number] = d.length
+			docs = append(docs, d)
 		}
 	}
-	v.segs = append(slices.Clone(v.segs), s)
-	v.tail = nil
-	ix.typos.grow(ix.vocab)
+	ix.docs, ix.lengths = docs, slices.Clip(ix.lengths[:len(docs)])
+	for i := range ix.words {
+		list := slices.Clip(ix.words[i].postings)
+		for j := range list {
+			list[j].doc = moved[list[j].doc]
+		}
+		ix.words[i].postings = list
+	}
 }
 
-// uncount takes a document out of the counts.
-func (ix *Index) uncount(words []byte) {
-	t := &ix.tally
-	var r wordReader
-	t.attrs, r = readWords(words, t.attrs[:0])
-	t.words = t.words[:0]
-	for ; r.left > 0; r.left-- {
-		id, w := uvarint(r.b)
-		r.b = r.b[w:]
-		t.words = append(t.words, id)
+// tally adds delta to how many documents have each word, and each group of letters, of d.
+func (ix *Index) tally(d *doc, delta int) {
+	ix.round++
+	if ix.round == 0 { // the old rounds come back
+		clear(ix.met[:])
+		ix.round = 1
 	}
-	slices.Sort(t.words)
-	ix.count(t.attrs, slices.Compact(t.words), -1)
-}
-
-// count adds delta to how many documents have each of the attributes, the
-// words, their terms and their letter groups.
-func (ix *Index) count(attrs, words []uint32, delta int32) {
-	t := &ix.tally
-	t.terms = append(t.terms[:0], attrs...)
-	for _, id := range words {
-		ix.vocab.entry(id).held.Add(uint32(delta))
-		t.terms = append(t.terms, ix.vocab.term(id))
+	words := slices.Clone(d.words)
+	slices.Sort(words)
+	for _, word := range slices.Compact(words) {
+		w := &ix.words[word]
+		w.held += uint32(delta)
+		for _, group := range w.groups {
+			if ix.met[group] != ix.round {
+				ix.met[group] = ix.round
+				ix.letters[group] += uint32(delta)
+			}
+		}
 	}
-	slices.Sort(t.terms)
-	for _, id := range slices.Compact(t.terms) {
-		ix.vocab.entry(id).df.Add(uint32(delta))
-	}
-	ix.letters.count(t, words, ix.vocab, delta)
-}
-
-// tally is the scratch memory of count, which runs under Index.mu.
-type tally struct {
-	attrs, words, terms []uint32
-
-	seen  []uint32 // per letter group, the round in which it was last met
-	round uint32
 }

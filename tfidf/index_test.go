@@ -177,45 +177,6 @@ func query(rng *rand.Rand) tfidf.Query {
 	return q
 }
 
-// TestPruningIsExact compares the pruned search with one that scores every
-// document, over segments of many sizes, dead documents and a tail, at the
-// average length that the bounds were made for and at others.
-func TestPruningIsExact(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine, and much of it")
-	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	ix := tfidf.New(tfidf.Options{})
-	docs := corpus(rng, 22000, 30)
-	ix.Put(docs[:17000]...)
-	for at := 17000; at < 20000; at += 100 {
-		ix.Put(docs[at : at+100]...)
-	}
-	compare := func(round string) {
-		t.Helper()
-		for range 300 {
-			q := query(rng)
-			if a, b := ix.Search(q), ix.SearchExhaustive(q); !reflect.DeepEqual(a, b) {
-				t.Fatalf("%s: %+v: pruned and exhaustive differ\n%v\n%v", round, q, a.Hits, b.Hits)
-			}
-		}
-	}
-	compare("built")
-	var gone []string
-	for i := 0; i < 20000; i += 7 {
-		gone = append(gone, docs[i].ID)
-	}
-	ix.Delete(gone...)
-	compare("a seventh deleted")
-	long := docs[20000:]
-	for i := range long {
-		long[i].Body = strings.Repeat(long[i].Body+" ", 40)
-	}
-	ix.Put(long[:150]...)
-	ix.Put(long[150:]...)
-	compare("the average length has grown")
-}
-
 // TestAnyOrder builds one state by a wild sequence of puts, replacements and
 // deletes, and afresh, and compares what both answer.
 func TestAnyOrder(t *testing.T) {
@@ -253,6 +214,9 @@ func TestAnyOrder(t *testing.T) {
 		fresh.Put(rest...)
 		if wild.Len() != len(live) || fresh.Len() != len(live) {
 			t.Fatalf("seed %d: %d and %d documents, want %d", seed, wild.Len(), fresh.Len(), len(live))
+		}
+		if err := wild.Check(); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
 		}
 		for range 200 {
 			q := query(rng)

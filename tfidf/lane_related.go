@@ -29,7 +29,7 @@ func (ix *Index) lookForRelatives(q *question, asked []term, known map[string][]
 		if t.place < 0 {
 			continue
 		}
-		for _, r := range known[string(ix.vocab.text(t.id))] {
+		for _, r := range known[ix.words[t.id].text] {
 			ix.addRelative(q, r, t.weight*weight, t.df)
 		}
 	}
@@ -45,11 +45,11 @@ func (ix *Index) addRelative(q *question, r text.Relative, weight float64, atLea
 	if weight == 0 || len(q.terms) >= MaxQueryTerms {
 		return
 	}
-	id := ix.vocab.lookup(r.Stem)
+	id := ix.numbers[r.Stem]
 	if _, there := q.at[id]; there || id == 0 {
 		return
 	}
-	if df := int(ix.vocab.entry(id).df.Load()); df > 0 {
+	if df := ix.df(id); df > 0 {
 		q.add(term{id: id, text: r.Text, lane: LaneRelated, weight: weight, place: -1, df: max(df, atLeast)})
 	}
 }
@@ -101,18 +101,18 @@ func (ix *Index) lookForTools(q *question, all []string) {
 			for _, other := range way.Stems {
 				m.stems[other] = true
 				if _, df := ix.held(other); df > 0 {
-					m.df = min(m.df, int(df))
+					m.df = min(m.df, df)
 				}
 			}
 		}
 	}
 	for _, m := range found {
-		id := ix.vocab.lookup(m.tool.Stem)
+		id := ix.numbers[m.tool.Stem]
 		if id == 0 {
 			continue
 		}
 		_, there := q.at[id]
-		df := int(ix.vocab.entry(id).df.Load())
+		df := ix.df(id)
 		if df == 0 || !there && len(q.terms) >= MaxQueryTerms {
 			continue
 		}

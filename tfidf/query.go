@@ -19,7 +19,6 @@ type term struct {
 	df     int // how many live documents are taken to hold it
 
 	factor float64 // weight · idf
-	share  uint32  // the factor as a part of maxScore, for the first pass
 }
 
 // question is an analysed query.
@@ -44,8 +43,8 @@ func (q *question) add(t term) {
 	q.terms = append(q.terms, t)
 }
 
-// parse analyses a query against the vocabulary, for a search in v.
-func (ix *Index) parse(asked string, v *view) question {
+// parse analyses a query against the vocabulary.
+func (ix *Index) parse(asked string) question {
 	q := question{at: map[uint32]int{}}
 	w := &ix.weights
 	var s text.Scanner
@@ -80,14 +79,14 @@ func (ix *Index) parse(asked string, v *view) question {
 	}
 	for place, word := range kept {
 		weight := weights[word] * (1 + w.Repeat*float64(min(times[word], maxRepeat)-1))
-		ix.lookFor(&q, v, word, weight, place)
+		ix.lookFor(&q, word, weight, place)
 		q.words = append(q.words, word)
 	}
 	for _, word := range kept {
 		ix.lookForParts(&q, word, w.Parts*weights[word])
 	}
 	for _, word := range whole {
-		if id, df := ix.known(word, v); df > 0 {
+		if id, df := ix.known(word); df > 0 {
 			q.add(term{id: id, text: word, lane: LaneCompound, weight: w.Compound * weights[word], place: -1, df: df})
 		}
 	}
@@ -100,15 +99,15 @@ func (ix *Index) parse(asked string, v *view) question {
 const maxRepeat = 3
 
 // lookFor adds a word, or what is taken for it.
-func (ix *Index) lookFor(q *question, v *view, word string, weight float64, place int) {
-	if id, df := ix.known(word, v); df > 0 {
+func (ix *Index) lookFor(q *question, word string, weight float64, place int) {
+	if id, df := ix.known(word); df > 0 {
 		q.add(term{id: id, text: word, lane: LaneWord, weight: weight, place: place, df: df})
 		return
 	}
 	if q.corrected[word] != "" || len(q.unknown) > MaxQueryTerms || slices.Contains(q.unknown, word) {
 		return
 	}
-	id, distance := ix.typos.correct(ix.vocab, word)
+	id, distance := ix.typos.correct(ix.words, word)
 	if id == 0 {
 		q.unknown = append(q.unknown, word)
 		return
@@ -121,9 +120,9 @@ func (ix *Index) lookFor(q *question, v *view, word string, weight float64, plac
 	if q.corrected == nil {
 		q.corrected = map[string]string{}
 	}
-	right, t := string(ix.vocab.text(id)), ix.vocab.term(id)
-	q.corrected[word] = right
-	q.add(term{id: t, text: right, lane: LaneTypo, weight: weight, place: place, df: int(ix.vocab.entry(t).df.Load())})
+	right := ix.words[id]
+	q.corrected[word] = right.text
+	q.add(term{id: right.stem, text: right.text, lane: LaneTypo, weight: weight, place: place, df: ix.df(right.stem)})
 }
 
 // partLen is the least length, in bytes, of the parts of a compound.
@@ -135,7 +134,8 @@ func (ix *Index) lookForParts(q *question, word string, weight float64) {
 	if len(q.terms) > 2*MaxQueryTerms {
 		return
 	}
-	var a, b, most uint32
+	var a, b uint32
+	most := 0
 	for i := partLen; i+partLen <= len(word); i++ {
 		id, df := ix.held(word[:i])
 		if df <= most {
@@ -147,19 +147,18 @@ func (ix *Index) lookForParts(q *question, word string, weight float64) {
 	}
 	for _, id := range []uint32{a, b} {
 		if id != 0 {
-			e := ix.vocab.entry(id)
-			q.add(term{id: id, text: string(ix.vocab.text(id)), lane: LaneCompound, weight: weight, place: -1, df: int(e.df.Load())})
+			q.add(term{id: id, text: ix.words[id].text, lane: LaneCompound, weight: weight, place: -1, df: ix.df(id)})
 		}
 	}
 }
 
-// held returns the term of a word that the vocabulary has as it is, and how many live documents hold it.
-func (ix *Index) held(word string) (id, df uint32) {
-	if id = ix.vocab.lookup(word); id == 0 {
+// held returns the term of a word that the vocabulary has as it is, and how many documents hold it.
+func (ix *Index) held(word string) (id uint32, df int) {
+	if id = ix.numbers[word]; id == 0 {
 		return 0, 0
 	}
-	id = ix.vocab.term(id)
-	return id, ix.vocab.entry(id).df.Load()
+	id = ix.words[id].stem
+	return id, ix.df(id)
 }
 
 // keepRarest drops the commonest terms beyond MaxQueryTerms.
@@ -177,45 +176,16 @@ func (q *question) keepRarest() {
 	}
 }
 
-// known returns the term of a word and how many live documents hold it, 0 if none does.
-func (ix *Index) known(word string, v *view) (uint32, int) {
-	id := ix.vocab.lookup(word)
-	if id != 0 {
-		id = ix.vocab.term(id)
-	} else if id = ix.vocab.lookup(text.StemFolded(word)); id == 0 {
+// known returns the term of a word and how many documents hold it, 0 if none does.
+func (ix *Index) known(word string) (id uint32, df int) {
+	if id, df = ix.held(word); id == 0 {
+		id = ix.numbers[text.StemFolded(word)]
+		df = ix.df(id)
+	}
+	if df == 0 {
 		return 0, 0
 	}
-	if df := ix.vocab.entry(id).df.Load(); df > 0 {
-		return id, int(df)
-	}
-	// A writer may have counted documents out that v still shows.
-	if v.holds(id) {
-		return id, 1
-	}
-	return 0, 0
-}
-
-// holds tells whether a document of v that lives has a term.
-func (v *view) holds(term uint32) bool {
-	var c cursor
-	for _, s := range v.segs {
-		for part := range parts {
-			if !c.reset(s, term, part) {
-				continue
-			}
-			for doc := range c.all {
-				if s.alive(doc, v.seq) {
-					return true
-				}
-			}
-		}
-	}
-	for _, d := range v.tail {
-		if d.alive(v.seq) && d.tf(term) > 0 {
-			return true
-		}
-	}
-	return false
+	return id, df
 }
 
 // isCode tells whether a word has letters and digits.

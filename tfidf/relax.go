@@ -1,9 +1,6 @@
 package tfidf
 
-import (
-	"bytes"
-	"slices"
-)
+import "strings"
 
 // Bounds of relaxing a word.
 const (
@@ -23,10 +20,12 @@ const (
 // one that begins with it or that it begins with, or one further away in
 // spelling. It is for a query that found nothing, and dearer than a search.
 func (ix *Index) Relax(text string) map[string]string {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
 	var instead map[string]string
-	unknown := ix.parse(text, ix.view.Load()).unknown
+	unknown := ix.parse(text).unknown
 	for _, word := range unknown[:min(len(unknown), relaxWords)] {
-		if near := ix.typos.nearest(ix.vocab, word); near != "" {
+		if near := ix.typos.nearest(ix.words, word); near != "" {
 			if instead == nil {
 				instead = map[string]string{}
 			}
@@ -39,9 +38,9 @@ func (ix *Index) Relax(text string) map[string]string {
 // nearest returns the word of a live document that a word may be the begin of,
 // or begin with, or be misspelt for: first the former, then the least edits,
 // then the word that most documents hold, then the first in order.
-func (x *typoIndex) nearest(v *vocabulary, word string) string {
-	runes := []rune(word)
-	if len(word) < relaxPrefix || !correctable([]byte(word)) {
+func (x *typoIndex) nearest(known []word, of string) string {
+	runes := []rune(of)
+	if len(of) < relaxPrefix || !correctable(of) {
 		return ""
 	}
 	most := 0
@@ -51,38 +50,30 @@ func (x *typoIndex) nearest(v *vocabulary, word string) string {
 	case len(runes) >= typoWord:
 		most = relaxShort
 	}
-	x.grow(v)
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	groups := typoGroups([]byte(word), nil)
-	slices.SortFunc(groups, func(a, b uint16) int { return len(x.words[a]) - len(x.words[b]) })
-	var found []byte
-	best, held, tries := most+1, uint32(0), 0
+	found, best, held := "", most+1, uint32(0)
 	seen := map[uint32]bool{}
-	var other []rune
-	for _, g := range groups {
-		for _, c := range x.words[g] {
-			h := v.entry(c).held.Load()
-			if h == 0 || seen[c] {
+	for _, list := range x.lists(of) {
+		for _, c := range list {
+			w := &known[c]
+			if w.held == 0 || seen[c] {
 				continue
 			}
 			seen[c] = true
-			if tries++; tries > relaxTries {
-				return string(found)
+			if len(seen) > relaxTries {
+				return found
 			}
-			text, d := v.text(c), 0
+			d := 0
 			switch {
-			case bytes.HasPrefix(text, []byte(word)) && len(text) <= 3*len(word):
-			case len(text) > relaxPrefix && bytes.HasPrefix([]byte(word), text) && len(word) <= 2*len(text):
+			case strings.HasPrefix(w.text, of) && len(w.text) <= 3*len(of):
+			case len(w.text) > relaxPrefix && strings.HasPrefix(of, w.text) && len(of) <= 2*len(w.text):
 			default:
-				other = appendRunes(other[:0], text)
-				d = max(EditDistance(runes, other, min(best, most)), 1)
+				d = max(EditDistance(runes, []rune(w.text), min(best, most)), 1)
 			}
-			if d > most || d > best || d == best && (h < held || h == held && bytes.Compare(text, found) >= 0) {
+			if d > most || d > best || d == best && (w.held < held || w.held == held && w.text >= found) {
 				continue
 			}
-			found, best, held = text, d, h
+			found, best, held = w.text, d, w.held
 		}
 	}
-	return string(found)
+	return found
 }

@@ -24,7 +24,7 @@ type ranking struct {
 
 // rerank scores the candidates again and returns the best of them.
 func (s *search) rerank(limit int, explain bool) []Hit {
-	if len(s.heap) == 0 {
+	if len(s.found) == 0 {
 		return nil
 	}
 	r := &s.rank
@@ -34,9 +34,9 @@ func (s *search) rerank(limit int, explain bool) []Hit {
 	s.compare()
 	s.sortByScore()
 	s.leadBegun(limit)
-	hits := make([]Hit, 0, min(limit, len(s.heap)))
+	hits := make([]Hit, 0, min(limit, len(s.found)))
 	for _, k := range r.order[:cap(hits)] {
-		h := Hit{ID: strings.Clone(s.view.id(s.heap[k])), Score: r.score[k]}
+		h := Hit{ID: s.found[k].doc.id, Score: r.score[k]}
 		if explain {
 			h.Why = s.reasons(k)
 		}
@@ -50,7 +50,7 @@ func (s *search) rerank(limit int, explain bool) []Hit {
 
 // readAll reads every candidate and computes the lanes that depend on it alone.
 func (s *search) readAll() {
-	r, w, terms, n := &s.rank, &s.ix.weights, s.q.terms, len(s.heap)
+	r, w, terms, n := &s.rank, &s.ix.weights, s.q.terms, len(s.found)
 	s.prepare()
 	r.words = grown(r.words, n*len(terms))
 	r.near, r.heading, r.time, r.letters = grown(r.near, n), grown(r.heading, n), grown(r.time, n), grown(r.letters, n)
@@ -63,13 +63,13 @@ func (s *search) readAll() {
 		}
 	}
 	mean /= float64(max(asked, 1))
-	for k := range s.heap {
-		s.read(k)
-		length := s.view.lengthOf(s.heap[k])
+	for k := range s.found {
+		d := s.found[k].doc
+		s.read(d)
 		for i := range terms {
 			x := 0.0
 			if tf := r.tfs[i]; tf > 0 {
-				x = terms[i].factor * s.sat.impact(tf, length)
+				x = terms[i].factor * s.sat.impact(tf, d.length)
 			}
 			r.words[k*len(terms)+i] = x
 		}
@@ -81,14 +81,14 @@ func (s *search) readAll() {
 		if r.timed {
 			r.time[k] = w.Time * mean
 		}
-		r.letters[k] = s.letterScore(length)
+		r.letters[k] = s.letterScore(d.length)
 	}
 }
 
 // scale divides the words' lane, with nearness, titles and time, and the letters' lane
 // by the best candidate of each, and adds them up.
 func (s *search) scale() {
-	r, w, t, n := &s.rank, &s.ix.weights, len(s.q.terms), len(s.heap)
+	r, w, t, n := &s.rank, &s.ix.weights, len(s.q.terms), len(s.found)
 	topWords, topLetters := 0.0, 0.0
 	for k := range n {
 		sum := r.near[k] + r.heading[k] + r.time[k]
@@ -157,7 +157,7 @@ func (s *search) reasons(k int) []Reason {
 // sortByScore orders the candidates, the best first.
 func (s *search) sortByScore() {
 	r := &s.rank
-	r.order = grown(r.order, len(s.heap))
+	r.order = grown(r.order, len(s.found))
 	for k := range r.order {
 		r.order[k] = k
 	}
@@ -165,7 +165,7 @@ func (s *search) sortByScore() {
 		if r.score[a] != r.score[b] {
 			return cmp.Compare(r.score[b], r.score[a])
 		}
-		return cmp.Compare(s.view.id(s.heap[a]), s.view.id(s.heap[b]))
+		return strings.Compare(s.found[a].doc.id, s.found[b].doc.id)
 	})
 }
 
@@ -183,15 +183,15 @@ func (s *search) lend() {
 		return
 	}
 	r.order = r.order[:0]
-	for k := range s.heap {
-		if s.view.order(s.heap[k]) != 0 {
+	for k := range s.found {
+		if s.found[k].doc.order != 0 {
 			r.order = append(r.order, k)
 		}
 	}
-	slices.SortFunc(r.order, func(a, b int) int { return cmp.Compare(s.view.order(s.heap[a]), s.view.order(s.heap[b])) })
+	slices.SortFunc(r.order, func(a, b int) int { return cmp.Compare(s.found[a].doc.order, s.found[b].doc.order) })
 	for i, a := range r.order {
 		for _, b := range r.order[i+1:] {
-			apart := s.view.order(s.heap[b]) - s.view.order(s.heap[a])
+			apart := s.found[b].doc.order - s.found[a].doc.order
 			if apart > neighbours {
 				break
 			}
@@ -221,7 +221,7 @@ const (
 // the query may not have known (the cluster hypothesis: van Rijsbergen,
 // "Information Retrieval", 1979, chapter 3).
 func (s *search) compare() {
-	r, w, n := &s.rank, s.ix.weights.Alike, len(s.heap)
+	r, w, n := &s.rank, s.ix.weights.Alike, len(s.found)
 	if w == 0 || n < 2 {
 		return
 	}

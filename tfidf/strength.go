@@ -77,14 +77,15 @@ func (q *question) exact(corpus *Corpus, text func(term uint32) string) {
 
 // evidence reads a candidate once more, for what speaks for it in the corpus.
 func (s *search) evidence(k int, best float64) Evidence {
-	s.read(k)
+	d := s.found[k].doc
+	s.read(d)
 	r, corpus := &s.rank.reader, s.corpus
 	e := Evidence{Best: best}
-	at := s.begin.of(s.view.words(s.heap[k]))
+	at := s.begin.of(d)
 	e.Title, e.Begins = at == completeTitle, at > elsewhere && len(s.begin.words) >= tellingWords
 	total, words, whole, near := 0.0, 0.0, 0.0, 0.0
 	for i, t := range s.q.terms {
-		df, asked := corpus.Holding[string(s.ix.vocab.text(t.id))]
+		df, asked := corpus.Holding[s.ix.words[t.id].text]
 		if !asked {
 			df = t.df
 		}

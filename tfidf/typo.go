@@ -1,9 +1,9 @@
 package tfidf
 
 import (
-	"bytes"
 	"math/bits"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"skillrouter/tfidf/text"
@@ -22,28 +22,44 @@ const (
 	typoGroupCount = 1 << typoBits
 )
 
+// typoIndex finds words of the vocabulary by groups of three bytes.
+type typoIndex [typoGroupCount][]uint32 // of each group, the words' numbers, ascending
+
+// add takes in a new word.
+func (x *typoIndex) add(id uint32, word string) {
+	if correctable(word) {
+		for _, g := range typoGroups(word) {
+			x[g] = append(x[g], id)
+		}
+	}
+}
+
+// lists returns the words of each group of a word, the shortest list first.
+func (x *typoIndex) lists(word string) (lists [][]uint32) {
+	for _, g := range typoGroups(word) {
+		lists = append(lists, x[g])
+	}
+	slices.SortStableFunc(lists, func(a, b []uint32) int { return len(a) - len(b) })
+	return lists
+}
+
 // correctable tells whether a word may be taken for a misspelling or be a
 // correction: letters only, because a number or a code with one digit changed
 // is another one.
-func correctable(word []byte) bool {
-	if utf8.RuneCount(word) < typoWord-1 {
+func correctable(word string) bool {
+	if utf8.RuneCountInString(word) < typoWord-1 {
 		return false
 	}
-	for i := range len(word) {
-		if c := word[i]; c < utf8.RuneSelf && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
+	return strings.IndexFunc(word, func(r rune) bool { return r < utf8.RuneSelf && (r < 'a' || r > 'z') }) < 0
 }
 
-// typoGroups appends the distinct groups of three bytes of a word with its begin and end.
-func typoGroups(word []byte, out []uint16) []uint16 {
+// typoGroups returns the distinct groups of three bytes of a word with its begin and end.
+func typoGroups(word string) (groups []uint16) {
 	x := uint32('^')
 	add := func() {
 		g := uint16((x & 0xffffff) * 0x9e3779b1 >> (32 - typoBits))
-		if !slices.Contains(out, g) {
-			out = append(out, g)
+		if !slices.Contains(groups, g) {
+			groups = append(groups, g)
 		}
 	}
 	for i := range len(word) {
@@ -54,54 +70,47 @@ func typoGroups(word []byte, out []uint16) []uint16 {
 	}
 	x = x<<8 | '$'
 	add()
-	return out
+	return groups
 }
 
-// correct returns the word of a live document that is nearest to word, and its
+// correct returns the word of a document that is nearest to one, and its
 // distance: the smallest distance, then the word that most documents hold,
 // then the first in order. It returns 0 if none is near enough.
-func (x *typoIndex) correct(v *vocabulary, word string) (id uint32, distance int) {
-	runes := []rune(word)
-	if len(runes) < typoWord || !correctable([]byte(word)) {
+func (x *typoIndex) correct(known []word, of string) (id uint32, distance int) {
+	runes := []rune(of)
+	if len(runes) < typoWord || !correctable(of) {
 		return 0, 0
 	}
 	most := 1
 	if len(runes) >= typoTwo {
 		most = 2
 	}
-	x.grow(v)
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	groups := typoGroups([]byte(word), nil)
-	slices.SortFunc(groups, func(a, b uint16) int { return len(x.words[a]) - len(x.words[b]) })
+	lists := x.lists(of)
 	// One edit touches at most four groups, so that of five one is left; the lists of the
 	// commonest groups need not be read.
-	groups = groups[:min(len(groups), 4*most+1)]
+	lists = lists[:min(len(lists), 4*most+1)]
 	best, held := most+1, uint32(0)
-	tries, letters := 0, lettersOf([]byte(word))
-	var other []rune
-	for _, g := range groups {
-		for _, c := range x.words[g] {
-			text := v.text(c)
-			if len(text) > len(word)+4*most || len(text)+4*most < len(word) {
+	tries, letters := 0, lettersOf(of)
+	for _, list := range lists {
+		for _, c := range list {
+			w := &known[c]
+			if len(w.text) > len(of)+4*most || len(w.text)+4*most < len(of) {
 				continue
 			}
 			if tries++; tries > typoTries {
 				break
 			}
-			if l := lettersOf(text); bits.OnesCount32(l&^letters) > best || bits.OnesCount32(letters&^l) > best {
+			if l := lettersOf(w.text); bits.OnesCount32(l&^letters) > best || bits.OnesCount32(letters&^l) > best {
 				continue // an edit brings one letter and takes one away
 			}
-			h := v.entry(c).held.Load()
-			if h == 0 {
+			if w.held == 0 {
 				continue
 			}
-			other = appendRunes(other[:0], text)
-			d := EditDistance(runes, other, best)
-			if d > most || d > best || d == best && (h < held || h == held && id != 0 && bytes.Compare(text, v.text(id)) >= 0) {
+			d := EditDistance(runes, []rune(w.text), best)
+			if d > most || d > best || d == best && (w.held < held || w.held == held && id != 0 && w.text >= known[id].text) {
 				continue
 			}
-			id, best, held = c, d, h
+			id, best, held = c, d, w.held
 		}
 	}
 	if id == 0 {
@@ -111,21 +120,13 @@ func (x *typoIndex) correct(v *vocabulary, word string) (id uint32, distance int
 }
 
 // lettersOf has a bit for each of the letters a to z that a word has.
-func lettersOf(word []byte) (set uint32) {
-	for _, c := range word {
-		if c -= 'a'; c < 26 {
+func lettersOf(word string) (set uint32) {
+	for i := range len(word) {
+		if c := word[i] - 'a'; c < 26 {
 			set |= 1 << c
 		}
 	}
 	return set
-}
-
-func appendRunes(out []rune, text []byte) []rune {
-	for len(text) > 0 {
-		r, n := utf8.DecodeRune(text)
-		out, text = append(out, r), text[n:]
-	}
-	return out
 }
 
 // EditDistance counts the insertions, deletions, replacements and swaps of

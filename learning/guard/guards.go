@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"skillrouter/internal/check"
 	"skillrouter/internal/clock"
 	"skillrouter/internal/defaults"
@@ -84,14 +82,9 @@ func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOp
 	return g
 }
 
-// Run tidies the rules' index, writes the checks to the ledger behind their
-// verdicts, and removes old ones, until ctx ends. It returns nil.
-func (g *Guards) Run(ctx context.Context) error {
-	var running errgroup.Group
-	running.Go(func() error { return g.similar.Run(ctx) })
-	running.Go(func() error { return g.ledger.run(ctx) })
-	return running.Wait()
-}
+// Run writes the checks to the ledger behind their verdicts, and removes old
+// ones, until ctx ends. It returns nil.
+func (g *Guards) Run(ctx context.Context) error { return g.ledger.run(ctx) }
 
 // clock returns the time as it is stored: in UTC and whole milliseconds.
 func (g *Guards) clock() time.Time { return g.now().UTC().Truncate(time.Millisecond) }

@@ -58,7 +58,6 @@ func (w *Words) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	for _, x := range []*wordIndex{w.messages, w.findings, w.tasks} {
 		all.Go(func() { x.run(ctx, w.log) })
-		all.Go(func() { _ = x.index.Run(ctx) }) // it ends with ctx and returns nil
 	}
 	all.Go(func() { w.forgetSwept(ctx) })
 	all.Wait()

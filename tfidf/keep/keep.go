@@ -28,10 +28,9 @@ type Keeper struct {
 	index atomic.Pointer[tfidf.Index]
 	stage atomic.Int32 // a Stage
 
-	mu       sync.Mutex      // guards what follows, and the order of changes of the index
-	changed  map[string]bool // ids that were put or deleted since reading began; nil when the index is complete
-	replaced chan struct{}   // closed when another Index takes the place of this one
-	failed   string          // why reading stopped; it is tried again
+	mu      sync.Mutex      // guards what follows, and the order of changes of the index
+	changed map[string]bool // ids that were put or deleted since reading began; nil when the index is complete
+	failed  string          // why reading stopped; it is tried again
 
 	read, total atomic.Int64 // documents, for the progress
 	highest     atomic.Int64 // the greatest Order that a rebuild has read
@@ -58,7 +57,7 @@ func New(source Source, opts Options) *Keeper {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	k := &Keeper{source: source, opts: opts, replaced: make(chan struct{})}
+	k := &Keeper{source: source, opts: opts}
 	k.index.Store(tfidf.New(opts.Index))
 	return k
 }
@@ -94,39 +93,10 @@ func (k *Keeper) change(n int, id func(i int) string, do func(*tfidf.Index)) {
 	do(k.Index())
 }
 
-// Run brings the index to a whole if Load left that to it, and tidies it until ctx
-// ends. Then it returns nil. The Source must answer until it returns.
+// Run brings the index to a whole if Load left that to it. It returns nil when ctx
+// ends. The Source must answer until it returns.
 func (k *Keeper) Run(ctx context.Context) error {
-	var beside sync.WaitGroup
-	defer beside.Wait()
-	beside.Go(func() { k.tidy(ctx) })
 	k.mend(ctx)
 	<-ctx.Done()
 	return nil
-}
-
-// tidy runs the index, and the one that takes its place, until ctx ends.
-func (k *Keeper) tidy(ctx context.Context) {
-	for ctx.Err() == nil {
-		k.mu.Lock()
-		replaced := k.replaced
-		k.mu.Unlock()
-		of, cancel := context.WithCancel(ctx)
-		go func() {
-			select {
-			case <-replaced:
-				cancel()
-			case <-of.Done():
-			}
-		}()
-		_ = k.Index().Run(of) // it returns nil, when its context ends
-		cancel()
-	}
-}
-
-// replace puts an index in the place of the other; the caller holds k.mu.
-func (k *Keeper) replace(ix *tfidf.Index) {
-	k.index.Store(ix)
-	close(k.replaced)
-	k.replaced = make(chan struct{})
 }

@@ -34,7 +34,7 @@ func (k *Keeper) begin(ctx context.Context) error {
 	k.mu.Lock()
 	k.changed = map[string]bool{}
 	if k.Len() > 0 {
-		k.replace(tfidf.New(k.opts.Index))
+		k.index.Store(tfidf.New(k.opts.Index))
 	}
 	k.read.Store(0)
 	k.highest.Store(0)
@@ -77,7 +77,6 @@ func (k *Keeper) mend(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			k.Index().Compact()
 			k.opts.Log.InfoContext(ctx, "search index is whole", "index", k.opts.Name, "documents", k.Len(), "took_ms", k.opts.Now().Sub(begin).Milliseconds())
 			return
 		}

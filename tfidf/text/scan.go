@@ -6,6 +6,7 @@
 package text
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -73,6 +74,17 @@ type Scanner struct {
 	upper               int // capitals at the end of the word being read
 	prev                uint8
 	ideo                int // where the last character of a script without spaces starts, or -1
+}
+
+// Words appends the folded tokens of a text.
+func (s *Scanner) Words(words []string, text string) []string {
+	s.Scan(text)
+	all := string(s.Buf)
+	words = slices.Grow(words, len(s.Tokens))
+	for _, t := range s.Tokens {
+		words = append(words, all[t.Start:t.End])
+	}
+	return words
 }
 
 // Scan replaces s.Buf and s.Tokens with the tokens of text.

@@ -77,9 +77,6 @@ func (s *SimilarByWords) Remove(ids ...string) {
 	s.Index.Delete(ids...)
 }
 
-// Run tidies the index until ctx ends, and returns nil.
-func (s *SimilarByWords) Run(ctx context.Context) error { return s.Index.Run(ctx) }
-
 // forget drops what is known of a rule; the lock is held.
 func (s *SimilarByWords) forget(id string) {
 	for _, t := range s.titles[id] {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/store"
+	"skillrouter/tfidf/keep"
 )
 
 // ours is the knowledge of a router without its transports: learning.db, the
@@ -53,12 +53,19 @@ func openOurs(ctx context.Context, dir string) (engine, error) {
 		return nil, err
 	}
 	o := &ours{db: db}
-	o.base = knowledge.NewBase(idsOnly{store.New(db.Read, db.Commit)}, learning.Options{Indexes: filepath.Join(dir, "index")})
+	o.base = knowledge.NewBase(idsOnly{store.New(db.Read, db.Commit)}, learning.Options{})
 	o.run(ctx, db.Commit.Run)
 	if err := o.base.Load(ctx); err != nil {
 		return nil, errors.Join(err, o.close())
 	}
 	o.run(ctx, o.base.Run)
+	for o.base.IndexState().Stage != keep.Complete { // a large index is read beside the first answers
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), o.close())
+		case <-time.After(time.Millisecond):
+		}
+	}
 	return o, nil
 }
 
@@ -101,8 +108,7 @@ func (o *ours) search(ctx context.Context, q question) ([]string, error) {
 	return ids, err
 }
 
-// close stops what was started last first: the index asks the committer where
-// the log stands when it saves its last snapshot.
+// close stops what was started last first.
 func (o *ours) close() error {
 	var errs []error
 	for _, stop := range slices.Backward(o.stops) {
