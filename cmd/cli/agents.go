@@ -112,7 +112,7 @@ that is there blocks their edits, a shared one warns. It holds while its holder 
 		}),
 		s.does(command{
 			use: "ask LEASE TEXT...", short: "Ask the holder of a lease", do: lease.Service.Ask, words: []string{"lease_id"},
-			says: "{target} is asked (seq {seq}).",
+			says: "{{.Target}} is asked (seq {{.Seq}}).",
 		}),
 	)
 }
@@ -144,7 +144,7 @@ one of these characters. A folder stands for all that lies below it. Patterns ar
 			}
 			return nil
 		},
-		says: "lease {lease_id}: {agent_id} holds {patterns}\nIt holds {expires_at} if nothing is heard of the agent. Give it back: skillrouter leases give {lease_id}",
+		says: "lease {{.ID}}: {{.AgentID}} holds {{.Patterns}}\nIt holds {{until .ExpiresAt}} if nothing is heard of the agent. Give it back: skillrouter leases give {{.ID}}",
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/lazyregexp"
 	"skillrouter/internal/strictjson"
 )
 
@@ -16,8 +15,7 @@ import (
 //
 //	rows   the columns of a table, such as "number=NO title status+progress agent_id|created_by=AGENT": members, what else
 //	       stands in the same cell, what stands in for one that is empty, and a heading where the member's own name is none
-//	says   sentences with members in braces, such as "{key} stored, {expires_at|for ever}"; what stands behind | is said
-//	       where the member is empty, and a line without that is left out
+//	says   a page, see page.go
 //	show   a function that prints the answer, for one that says more than its members do
 
 // shown prints an answer for people.
@@ -26,8 +24,10 @@ func (of command) shown(w io.Writer, answer reflect.Value) {
 	switch {
 	case of.show != nil:
 		reflect.ValueOf(of.show).Call([]reflect.Value{reflect.ValueOf(w), answer})
+	case of.found != "":
+		printFound(w, strings.TrimSuffix(of.kind, "s"), of.found, answer)
 	case of.says != "":
-		sayAll(w, of.says, answer)
+		render(w, of.says, answer.Interface())
 		if of.full {
 			details(w, answer, of.rows)
 		}
@@ -181,6 +181,14 @@ func member(of reflect.Value, name string) reflect.Value {
 	return value
 }
 
+// memberAs is a member's value as it is; the zero value if there is none.
+func memberAs[T any](of reflect.Value, name string) (value T) {
+	if found := member(of, name); found.IsValid() {
+		value, _ = found.Interface().(T)
+	}
+	return value
+}
+
 // shownText is a value on one line: an end is "until" then and other times are so long ago, several are joined by commas and a
 // list of larger things counts them. Empty: there is nothing to show.
 func shownText(name string, value reflect.Value) string {
@@ -309,24 +317,4 @@ func lines(list reflect.Value) string {
 		fmt.Fprintln(&b, strings.Join(said, "  "))
 	}
 	return b.String()
-}
-
-var inBraces = lazyregexp.New(`\{[^}]*\}`)
-
-// sayAll prints sentences about an answer, see above.
-func sayAll(w io.Writer, says string, answer reflect.Value) {
-	for line := range strings.SplitSeq(says, "\n") {
-		missing := false
-		text := inBraces.Compiled().ReplaceAllStringFunc(line, func(place string) string {
-			name, otherwise, told := strings.Cut(strings.Trim(place, "{}"), "|")
-			text := shownText(name[strings.LastIndex(name, ".")+1:], member(answer, name))
-			if text == "" && !told {
-				missing = true
-			}
-			return first(clean(text), otherwise)
-		})
-		if !missing {
-			fmt.Fprintln(w, text)
-		}
-	}
 }

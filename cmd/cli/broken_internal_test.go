@@ -39,7 +39,6 @@ func TestBrokenOffIsSaid(t *testing.T) {
 		return path
 	}
 	lines := file("lines.jsonl", `{"kind":"knowledge","title":"t","content":"c"}`+"\n")
-	entries := file("entries.jsonl", `{"title":"t","content":"c"}`+"\n")
 	notes := file("notes.md", "# Backups fail\n\nCause: the disk is full.\n\nFix: make room.\n")
 	record := file("s.jsonl", `{"type":"assistant","sessionId":"s","message":{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"Bash","input":{"command":"make x"}}]}}`+"\n"+
 		`{"type":"user","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":"done"}]}}`+"\n")
@@ -47,9 +46,8 @@ func TestBrokenOffIsSaid(t *testing.T) {
 		run  func(s *shell) error
 		says string
 	}{
-		"import": {func(s *shell) error { return s.importLines(t.Context(), c, entries, knowledge.Draft{}) }, "the import broke off; what was stored remains, and it can be repeated"},
-		"import --from": {func(s *shell) error {
-			return s.importForeign(t.Context(), c.Transfer, lines, foreignImport{from: "jsonl"}, knowledge.Draft{})
+		"import": {func(s *shell) error {
+			return s.importFrom(t.Context(), c.Transfer, lines, importOptions{from: "jsonl"}, knowledge.Draft{})
 		}, "the import broke off; what was stored remains, and it can be repeated"},
 		"learn": {func(s *shell) error {
 			l := &records.Learner{Learn: c.Incidents.Learn, Known: map[string]history.Source{}, Named: true}

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
@@ -48,7 +47,7 @@ does, a token says who calls; without one it is "captain".`,
 			return err
 		}
 		if len(words) == 0 {
-			return s.print(tools, func(w io.Writer) { printTools(w, tools) })
+			return s.print(tools, func(w io.Writer) { tableOf(w, "toolset name=TOOL description", "", tools) })
 		}
 		tool, err := toolNamed(tools, words[0])
 		if err != nil {
@@ -72,7 +71,8 @@ does, a token says who calls; without one it is "captain".`,
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if given := cmd.Flags().Args(); len(given) > 0 {
 			if tool, err := toolNamed(s.tools(cmd.Context()), given[0]); err == nil {
-				printTool(s.out, tool, cmd.LocalFlags().FlagUsages())
+				printTool(s.out, tool)
+				fmt.Fprintf(s.out, "\nFlags:\n%s", cmd.LocalFlags().FlagUsages())
 				return
 			}
 		}
@@ -152,11 +152,9 @@ func nearNames(names []string, meant string) string {
 	return " (do you mean " + strings.Join(near, " or ") + "?)"
 }
 
-// toolArguments reads what is given for a tool, NAME=VALUE each.
-func (s *shell) toolArguments(tool tool, words []string) (json.RawMessage, error) {
-	schema := tool.InputSchema
-	given := map[string]json.RawMessage{}
-	lists := map[string][]json.RawMessage{}
+// toolArguments reads what is given for a tool, NAME=VALUE each. What several values are given for is a list.
+func (s *shell) toolArguments(tool tool, words []string) (map[string]any, error) {
+	schema, given := tool.InputSchema, map[string]any{}
 	for _, word := range words {
 		name, text, ok := strings.Cut(word, "=")
 		if !ok {
@@ -171,27 +169,22 @@ func (s *shell) toolArguments(tool tool, words []string) (json.RawMessage, error
 		if err != nil {
 			return nil, err
 		}
-		if parameter.Type == "array" && !strings.HasPrefix(strings.TrimSpace(text), "[") {
-			lists[name] = append(lists[name], toolValue(parameter.Items.Type, text))
-			continue
-		}
-		if given[name] != nil {
+		before, again := given[name].([]json.RawMessage)
+		switch several := parameter.Type == "array" && !strings.HasPrefix(strings.TrimSpace(text), "["); {
+		case several && (again || given[name] == nil):
+			given[name] = append(before, toolValue(parameter.Items.Type, text))
+		case given[name] != nil:
 			return nil, usagef("%s is given twice", name)
+		default:
+			given[name] = toolValue(parameter.Type, text)
 		}
-		given[name] = toolValue(parameter.Type, text)
-	}
-	for name, items := range lists {
-		if given[name] != nil {
-			return nil, usagef("%s is given as a JSON array, and item by item", name)
-		}
-		given[name], _ = json.Marshal(items) // each was checked
 	}
 	for _, name := range schema.Required {
 		if given[name] == nil {
 			return nil, usagef("%s needs %s; \"skillrouter call %[1]s --help\" shows what it takes", tool.Name, name)
 		}
 	}
-	return json.Marshal(given)
+	return given, nil
 }
 
 // given is a parameter's text: what stands there, or in a file or on standard input.
@@ -221,107 +214,55 @@ func toolValue(wanted, text string) json.RawMessage {
 	return asJSON(strings.TrimSpace(text))
 }
 
-// printTools lists tools by toolset, each on a line.
-func printTools(w io.Writer, tools []tool) {
-	for i, set := range mcpserver.ToolsetNames() {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintln(w, set)
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, tool := range tools {
-			if tool.Toolset == set {
-				fmt.Fprintf(t, "  %s\t%s\n", tool.Name, cell(tool.Description))
-			}
-		}
-		t.Flush()
-	}
+var printTool = page[tool](`{{.Description}}
+
+Usage:
+  skillrouter call {{.Name}} [NAME=VALUE...] [flags]
+{{- with .Parameters}}
+
+{{table "name=PARAMETER type needed about" .}}
+{{- end}}`)
+
+// parameter is what people are shown of a tool's parameter.
+type parameter struct {
+	Name   string `json:"name"`
+	Type   string `json:"type"`
+	Needed bool   `json:"needed"`
+	About  string `json:"about"`
 }
 
-// printTool shows what a tool takes.
-func printTool(w io.Writer, tool tool, flags string) {
-	schema := tool.InputSchema
-	fmt.Fprintf(w, "%s\n\nUsage:\n  skillrouter call %s [NAME=VALUE...] [flags]\n", tool.Description, tool.Name)
-	if len(schema.PropertyOrder) > 0 {
-		fmt.Fprintln(w, "\nParameters:")
-	}
-	var columns strings.Builder
-	t := tabwriter.NewWriter(&columns, 0, 0, 2, ' ', 0)
-	for _, name := range schema.PropertyOrder {
-		parameter, needed := schema.Properties[name], ""
-		if slices.Contains(schema.Required, name) {
-			needed = "required"
+// Parameters are those of the tool.
+func (t tool) Parameters() (list []parameter) {
+	for _, name := range t.InputSchema.PropertyOrder {
+		of := t.InputSchema.Properties[name]
+		one := parameter{name, first(of.Type, "any"), slices.Contains(t.InputSchema.Required, name), of.Description}
+		if of.Items != nil {
+			one.Type, of = "several, "+of.Items.Type, of.Items
 		}
-		about := parameter.Description
-		if choices := choicesOf(parameter); len(choices) > 0 {
-			about = strings.TrimSpace(about + " (" + strings.Join(choices, ", ") + ")")
+		if of.Minimum != nil && of.Maximum != nil {
+			one.Type += fmt.Sprintf(" %.0f to %.0f", *of.Minimum, *of.Maximum)
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", name, typeOf(parameter), needed, about)
+		if len(of.Enum) > 0 {
+			one.About = strings.TrimSpace(fmt.Sprint(one.About, " ", of.Enum))
+		}
+		list = append(list, one)
 	}
-	t.Flush()
-	for line := range strings.Lines(columns.String()) {
-		fmt.Fprintln(w, strings.TrimRight(line, " \n"))
-	}
-	fmt.Fprintf(w, "\nFlags:\n%s", flags)
+	return list
 }
 
-// typeOf says what values a parameter takes.
-func typeOf(p *jsonschema.Schema) string {
-	switch {
-	case p.Type == "array":
-		return "several, " + typeOf(p.Items)
-	case p.Type == "":
-		return "any"
-	case p.Minimum != nil && p.Maximum != nil:
-		return fmt.Sprintf("%s %.0f to %.0f", p.Type, *p.Minimum, *p.Maximum)
-	case p.Minimum != nil:
-		return fmt.Sprintf("%s from %.0f", p.Type, *p.Minimum)
-	}
-	return p.Type
-}
-
-// choicesOf are the values that a parameter, or each item of a list, must be one of; none if it may be any.
-func choicesOf(p *jsonschema.Schema) (choices []string) {
-	if p.Items != nil {
-		p = p.Items
-	}
-	for _, choice := range p.Enum {
-		choices = append(choices, fmt.Sprint(choice))
-	}
-	return choices
-}
-
-// completeCall completes a tool's name, its parameters, and a parameter's choices.
-func (s *shell) completeCall(cmd *cobra.Command, words []string, begun string) (fitting []cobra.Completion, _ cobra.ShellCompDirective) {
-	const names = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+// completeCall completes a tool's name, and then its parameters.
+func (s *shell) completeCall(cmd *cobra.Command, words []string, begun string) (fitting []cobra.Completion, how cobra.ShellCompDirective) {
 	tools := s.tools(cmd.Context())
 	if len(words) == 0 {
 		for _, tool := range tools {
-			if strings.HasPrefix(tool.Name, begun) {
-				fitting = append(fitting, cobra.CompletionWithDesc(tool.Name, cell(tool.Description)))
-			}
+			fitting = append(fitting, cobra.CompletionWithDesc(tool.Name, cell(tool.Description)))
 		}
-		return fitting, cobra.ShellCompDirectiveNoFileComp
-	}
-	tool, err := toolNamed(tools, words[0])
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	schema := tool.InputSchema
-	name, _, valued := strings.Cut(begun, "=")
-	if parameter := schema.Properties[name]; valued && parameter != nil {
-		for _, choice := range choicesOf(parameter) {
-			if value := name + "=" + choice; strings.HasPrefix(value, begun) {
-				fitting = append(fitting, value)
-			}
+		how = cobra.ShellCompDirectiveNoFileComp
+	} else if tool, err := toolNamed(tools, words[0]); err == nil {
+		for _, one := range tool.Parameters() {
+			fitting = append(fitting, cobra.CompletionWithDesc(one.Name+"=", about(one.About)))
 		}
-		return fitting, cobra.ShellCompDirectiveNoFileComp
+		how = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
-	for _, name := range schema.PropertyOrder {
-		taken := slices.ContainsFunc(words[1:], func(word string) bool { return strings.HasPrefix(word, name+"=") })
-		if strings.HasPrefix(name, begun) && (!taken || schema.Properties[name].Type == "array") {
-			fitting = append(fitting, cobra.CompletionWithDesc(name+"=", about(schema.Properties[name].Description)))
-		}
-	}
-	return fitting, names
+	return slices.DeleteFunc(fitting, func(one cobra.Completion) bool { return !strings.HasPrefix(one, begun) }), how
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"skillrouter/cmd/hook/respond"
-	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/redact"
 	"skillrouter/learning/guard"
@@ -54,14 +52,18 @@ answer, the exit code is 1, or what --fail says.`,
 			return s.proposed(&action, words, args)
 		},
 	}, func(ctx context.Context) error {
-		checked, err := s.check(ctx, action)
+		var verdict guard.Checked
+		c, err := s.connect(ctx)
+		if err == nil {
+			verdict, err = checked(ctx, c, action)
+		}
 		if err != nil {
 			return s.unchecked(policy, err)
 		}
-		if err := s.print(checked, func(w io.Writer) { printChecked(w, checked) }); err != nil {
+		if err := printed(s, verdict, nil, printChecked); err != nil {
 			return err
 		}
-		switch checked.Decision {
+		switch verdict.Decision {
 		case rule.DecisionBlock:
 			return exitError(exitRefused)
 		case rule.DecisionWarn:
@@ -91,22 +93,19 @@ func (s *shell) proposal(words []string) (string, error) {
 	return strings.Join(quoted, " "), nil
 }
 
-func (s *shell) check(ctx context.Context, action rule.Action) (guard.Checked, error) {
-	c, err := s.connect(ctx)
-	if err != nil {
-		return guard.Checked{}, err
-	}
+// checked asks the guard, and hands it the files that it wants to look into.
+func checked(ctx context.Context, c *client.Client, action rule.Action) (guard.Checked, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	files := respond.Files{}
 	for round := 1; ; round++ {
 		action.Offers = action.Folder != "" && round < respond.MaxRounds
-		checked, err := client.Send(ctx, c, guard.Service.Check, action)
-		if err != nil || len(checked.Needs) == 0 {
-			return checked, err
+		verdict, err := client.Send(ctx, c, guard.Service.Check, action)
+		if err != nil || len(verdict.Needs) == 0 {
+			return verdict, err
 		}
 		action.Files = nil
-		for _, file := range files.Read(action.Folder, checked.Needs, redacted) {
+		for _, file := range files.Read(action.Folder, verdict.Needs, redacted) {
 			action.Files = append(action.Files, act.Content(file))
 		}
 	}
@@ -139,53 +138,42 @@ func (s *shell) unchecked(policy string, err error) error {
 	return code
 }
 
-func printChecked(w io.Writer, c guard.Checked) {
-	switch c.Decision {
-	case rule.DecisionAllow:
-		fmt.Fprintln(w, "Allowed.")
-	case rule.DecisionWarn:
-		fmt.Fprintln(w, "Warned.")
-	default:
-		fmt.Fprintln(w, "BLOCKED.")
-	}
-	for _, warning := range c.Warnings {
-		fmt.Fprintf(w, "  %s\n", clean(strings.TrimSuffix(warning, " "+strings.Join(c.ToAllow, ", then "))))
-	}
-	for _, command := range c.ToAllow {
-		fmt.Fprintf(w, "      %s\n", clean(command))
-	}
-	for _, m := range c.Matches {
-		fmt.Fprintf(w, "  %s rule %s: %s\n", m.Severity, clean(m.RuleID), clean(m.Reason))
-	}
-	for _, a := range c.Alternatives {
-		fmt.Fprintf(w, "  instead: %s\n", clean(a))
-	}
-	if c.Decision != rule.DecisionAllow && c.CheckID != "" {
-		fmt.Fprintf(w, "Say what came of it: skillrouter check outcome %s heeded|overridden [--result success|failure|partial]\n", clean(shortID(c.CheckID)))
-	}
-}
+var printChecked = page[guard.Checked](`
+{{- if eq .Decision "allow"}}Allowed.{{else if eq .Decision "warn"}}Warned.{{else}}BLOCKED.{{end}}
+{{- $to := printf " %s" (list .ToAllow ", then ")}}
+{{- range .Warnings}}
+  {{without . $to}}
+{{- end}}
+{{- range .ToAllow}}
+      {{.}}
+{{- end}}
+{{- range .Matches}}
+  {{.Severity}} rule {{.RuleID}}: {{.Reason}}
+{{- end}}
+{{- range .Alternatives}}
+  instead: {{.}}
+{{- end}}
+{{- if and .CheckID (ne .Decision "allow")}}
+Say what came of it: skillrouter check outcome {{short .CheckID}} heeded|overridden [--result success|failure|partial]
+{{- end}}`)
 
 // checks are the commands below check: of what was checked, of the packs of rules, and of what persons allow.
 func (s *shell) checks() (below []*cobra.Command) {
 	approvals := guard.ApprovalFilter{State: lesson.ApprovalPending}
 	var approval guard.ApprovalDraft
 	var all bool
-	permissions := s.does(command{use: "permissions", short: "List what persons allowed until further notice", do: guard.Service.Permissions, show: func(w io.Writer, list guard.PermissionList) {
-		if list.Count == 0 {
-			fmt.Fprintln(w, "Nothing.")
-		}
-		for _, p := range list.Permissions {
-			printPermission(w, p)
-		}
-	}})
-	permissions.AddCommand(s.does(command{use: "revoke PERMISSION", do: guard.Service.RevokePermission, kind: "permissions", show: printPermission}))
+	permissions := s.does(command{
+		use: "permissions", short: "List what persons allowed until further notice", do: guard.Service.Permissions,
+		says: "{{range .Permissions}}" + permissionPage + "\n{{else}}Nothing.{{end}}",
+	})
+	permissions.AddCommand(s.does(command{use: "revoke PERMISSION", do: guard.Service.RevokePermission, kind: "permissions", says: permissionPage}))
 	below = append(below, s.checkRules(), s.checkPacks(), s.checkExplain(), permissions)
 	for _, of := range []command{
 		{
 			use: "list", short: "List what was checked, the latest first", do: guard.Service.Ledger, none: "Nothing was checked.",
 			rows: "at=CHECKED agent decision tool proposed_action=ACTION outcome",
 		},
-		{use: "outcome CHECK heeded|overridden", do: guard.Service.Outcome, kind: "checks", words: []string{"check_id", "outcome"}, as: func(flag string) string { return flag }, show: printSettled},
+		{use: "outcome CHECK heeded|overridden", do: guard.Service.Outcome, kind: "checks", words: []string{"check_id", "outcome"}, things: &thing{guard.Service.Ledger, "short decision proposed_action"}, as: func(flag string) string { return flag }, says: settledPage},
 		{
 			use: "approvals", short: "List what was blocked and waits for a person", do: guard.Service.Approvals, in: &approvals,
 			flags: options{option("all", &all, "whatever became of them")},
@@ -195,18 +183,10 @@ func (s *shell) checks() (below []*cobra.Command) {
 				}
 				return nil
 			},
-			show: func(w io.Writer, page guard.ApprovalPage) {
-				if page.Count == 0 {
-					fmt.Fprintln(w, "Nothing.")
-				}
-				for _, a := range page.Approvals {
-					printApproval(w, a)
-				}
-				printIf(w, "There are more: --cursor %s\n", page.Next)
-			},
+			says: "{{range .Approvals}}" + approvalPage + "\n{{else}}Nothing.{{end}}{{with .Next}}There are more: --cursor {{.}}{{end}}",
 		},
 		{
-			use: "approve APPROVAL", short: "Allow what the guard blocked, exactly that and once; for a person", do: guard.Service.Approve, kind: "approvals", show: printApproval,
+			use: "approve APPROVAL", short: "Allow what the guard blocked, exactly that and once; for a person", do: guard.Service.Approve, kind: "approvals", says: approvalPage,
 			in: &approval, hides: "project", flags: options{option("project-wide", &approval.Project, "with --always: in every folder of the project")},
 			long: `Allows what the guard blocked: the next check of exactly this action, by this
 agent in this folder, within ten minutes, once. It takes a person, and asks for the passphrase that
@@ -217,26 +197,21 @@ have issued a token.
 With --always it makes a standing permission, for this kind of agent in this
 folder, which "check permissions" lists and revokes.`,
 		},
-		{use: "deny APPROVAL", short: "Refuse what the guard blocked; for a person", do: guard.Service.Deny, kind: "approvals", show: printApproval},
+		{use: "deny APPROVAL", short: "Refuse what the guard blocked; for a person", do: guard.Service.Deny, kind: "approvals", says: approvalPage},
 	} {
 		below = append(below, s.does(of))
 	}
 	return below
 }
 
-func printSettled(w io.Writer, settled guard.Settled) {
-	if settled.Duplicate {
-		fmt.Fprintln(w, "That was said already.")
-		return
-	}
-	fmt.Fprintln(w, "Noted.")
-	for _, r := range settled.Rules {
-		fmt.Fprintf(w, "  rule %s: confidence %.2f, was %.2f; precision %.2f\n", clean(r.RuleID), r.Confidence, r.Previous, r.Precision)
-		if r.Demoted {
-			fmt.Fprintln(w, "    It warns from now on, and blocks no more.")
-		}
-	}
-}
+const settledPage = `
+{{- if .Duplicate}}That was said already.{{else}}Noted.{{end}}
+{{- range .Rules}}
+  rule {{.RuleID}}: confidence {{.Confidence}}, was {{.Previous}}; precision {{.Precision}}
+{{- if .Demoted}}
+    It warns from now on, and blocks no more.
+{{- end}}
+{{- end}}`
 
 // checkRules lists the guard's rules, or shows one; the command rules has the same.
 func (s *shell) checkRules() *cobra.Command {
@@ -263,16 +238,16 @@ func (s *shell) rulesRestore() command {
 func (s *shell) checkPacks() *cobra.Command {
 	var file guard.PackFile
 	plain := []command{
-		{use: "list", short: "List the packs, and whether they are off, warn or block", do: guard.Service.Packs, show: printPacks},
+		{use: "list", short: "List the packs, and whether they are off, warn or block", do: guard.Service.Packs, says: packsPage},
 		{
-			use: "add FILE", short: "Add a team's own pack of rules, or a higher version of it; for the captain", do: guard.Service.AddPack, words: []string{"text"}, in: &file, show: printPacks,
+			use: "add FILE", short: "Add a team's own pack of rules, or a higher version of it; for the captain", do: guard.Service.AddPack, words: []string{"text"}, in: &file, says: packsPage,
 			before: func() error {
 				text, err := s.read(file.Text, rule.MaxPackFile)
 				file.Text = string(text)
 				return err
 			},
 		},
-		{use: "remove NAME", do: guard.Service.RemovePack, show: printPacks},
+		{use: "remove NAME", do: guard.Service.RemovePack, says: packsPage},
 	}
 	for _, to := range []struct {
 		verb, short string
@@ -283,39 +258,36 @@ func (s *shell) checkPacks() *cobra.Command {
 		{"off", "Switch packs off", rule.ModeOff},
 		{"default", "Take back what was said of packs: as everywhere, or as they are by themselves", guard.ModeDefault},
 	} {
-		plain = append(plain, command{use: to.verb + " [NAME...]", short: to.short + "; for the captain", do: guard.Service.SetPacks, words: []string{"names"}, in: &guard.PackDraft{Mode: to.mode}, hides: "mode", show: printPacks})
+		plain = append(plain, command{use: to.verb + " [NAME...]", short: to.short + "; for the captain", do: guard.Service.SetPacks, words: []string{"names"}, in: &guard.PackDraft{Mode: to.mode}, hides: "mode", says: packsPage})
 	}
 	return s.verbs(verbs{name: "packs", short: "The packs of rules that the guard has: its own, and the team's", plain: plain})
 }
 
-func printPacks(w io.Writer, list guard.PackList) {
-	printIf(w, "NOTE: %s.\n", list.Notice)
-	for _, p := range list.Packs {
-		changed := ""
-		if p.Because != "" {
-			changed = ", " + p.Because
-		} else if p.Mode != p.Default {
-			changed = ", by default " + string(p.Default)
-		}
-		if p.Team {
-			changed = ", the team's" + changed
-		}
-		fmt.Fprintf(w, "%-12s %-5s  %d rules, version %d%s\n    %s\n", clean(p.Name), p.Mode, p.Rules, p.Version, clean(changed), clean(p.About))
-		for _, in := range p.Projects {
-			if p.Because == "" {
-				fmt.Fprintf(w, "    in the project %s: %s\n", clean(in.Project), in.Mode)
-			}
-		}
-		printIf(w, "    note: %s\n", p.Note)
-	}
-}
+const packsPage = `
+{{- with .Notice}}NOTE: {{.}}.
+{{end}}
+{{- range $i, $pack := .Packs}}{{if $i}}
+{{end}}
+{{- printf "%-12s %-5s" .Name .Mode}}  {{.Rules}} rules, version {{.Version}}
+{{- if .Team}}, the team's{{end}}
+{{- if .Because}}, {{.Because}}{{else if ne .Mode .Default}}, by default {{.Default}}{{end}}
+    {{.About}}
+{{- if not .Because}}
+{{- range .Projects}}
+    in the project {{.Project}}: {{.Mode}}
+{{- end}}
+{{- end}}
+{{- with .Note}}
+    note: {{.}}
+{{- end}}
+{{- end}}`
 
 func (s *shell) checkExplain() *cobra.Command {
 	var action rule.Action
 	var words []string
 	var args string
 	return s.does(command{
-		do: guard.Service.Explain, in: &action, hides: "proposed_action context domain offers_files unread", show: printExplained,
+		do: guard.Service.Explain, in: &action, hides: "proposed_action context domain offers_files unread", says: explainedPage,
 		use: "explain [flags] -- COMMAND...", short: "Say what the guard reads in a command, and what it would say of it", args: listed(cobra.ArbitraryArgs, &words),
 		flags:  options{option("args", &args, "the tool's arguments, a JSON object")},
 		before: func() error { return s.proposed(&action, words, args) },
@@ -341,35 +313,32 @@ func (s *shell) proposed(action *rule.Action, words []string, args string) (err 
 	return nil
 }
 
-func printExplained(w io.Writer, e guard.Explained) {
-	fmt.Fprintf(w, "It would %s this.\n", e.Decision)
-	if p := e.Allowed; p != nil {
-		fmt.Fprintf(w, "  %s allowed it here until %s: permission %s\n", clean(p.Owner), p.EndsAt.Format(time.DateOnly), clean(p.ID))
-	}
-	for _, m := range e.Matches {
-		fmt.Fprintf(w, "  %s rule %s (%s): %s\n    %s; %s\n", m.Severity, clean(m.RuleID), m.Sure, clean(m.Title), clean(m.Reason), clean(m.WhyBad))
-		printIf(w, "    its pack: %s\n", m.Because)
-		for _, a := range m.Alternatives {
-			fmt.Fprintf(w, "    instead: %s\n", clean(a))
-		}
-	}
-	for _, m := range e.Off {
-		fmt.Fprintf(w, "  the pack %s is off (%s): its rule %s would fit\n", clean(m.Pack), clean(m.Because), clean(m.RuleID))
-	}
-	if len(e.Acts) > 0 {
-		fmt.Fprintln(w, "It was read as:")
-	}
-	for _, a := range e.Acts {
-		harms := ""
-		if len(a.Harms) > 0 {
-			harms = "   (" + strings.Join(a.Harms, ", ") + ")"
-		}
-		fmt.Fprintf(w, "  %s%s\n", clean(a.Command), harms)
-	}
-	for _, n := range e.Notes {
-		fmt.Fprintf(w, "Note: %s\n", clean(n))
-	}
-}
+const explainedPage = `It would {{.Decision}} this.
+{{- with .Allowed}}
+  {{.Owner}} allowed it here until {{day .EndsAt}}: permission {{.ID}}
+{{- end}}
+{{- range .Matches}}
+  {{.Severity}} rule {{.RuleID}} ({{.Sure}}): {{.Title}}
+    {{.Reason}}; {{.WhyBad}}
+{{- with .Because}}
+    its pack: {{.}}
+{{- end}}
+{{- range .Alternatives}}
+    instead: {{.}}
+{{- end}}
+{{- end}}
+{{- range .Off}}
+  the pack {{.Pack}} is off ({{.Because}}): its rule {{.RuleID}} would fit
+{{- end}}
+{{- if .Acts}}
+It was read as:
+{{- end}}
+{{- range .Acts}}
+  {{.Command}}{{with .Harms}}   ({{.}}){{end}}
+{{- end}}
+{{- range .Notes}}
+Note: {{.}}
+{{- end}}`
 
 // proposePacks says which packs of the guard the files of a folder speak for.
 func proposePacks(w io.Writer, folder string) {
@@ -381,48 +350,28 @@ func proposePacks(w io.Writer, folder string) {
 	}
 }
 
-func printApproval(w io.Writer, a lesson.Approval) {
-	fmt.Fprintf(w, "%s  %s, asked by %s", clean(a.ID), a.State, clean(a.Agent))
-	printIf(w, " in %s", a.Folder)
-	if a.Asked > 1 {
-		fmt.Fprintf(w, ", %d times", a.Asked)
-	}
-	fmt.Fprintln(w)
-	fmt.Fprintf(w, "    %s\n", clean(check.OneLine(a.Says())))
-	for _, m := range a.Matches {
-		fmt.Fprintf(w, "    %s rule %s: %s\n", m.Severity, clean(m.RuleID), clean(m.Title))
-	}
-	switch a.State {
-	case lesson.ApprovalPending:
-		fmt.Fprintf(w, "    waits until %s\n", a.EndsAt.Local().Format(time.TimeOnly))
-	case lesson.ApprovalApproved:
-		fmt.Fprintf(w, "    allowed once by %s, until %s\n", clean(a.DecidedBy), a.EndsAt.Local().Format(time.TimeOnly))
-	case lesson.ApprovalUsed:
-		fmt.Fprintf(w, "    allowed by %s, used by check %s\n", clean(a.DecidedBy), clean(a.UsedCheck))
-	case lesson.ApprovalDenied:
-		fmt.Fprintf(w, "    refused by %s\n", clean(a.DecidedBy))
-	}
-	printIf(w, "    note: %s\n", a.Notes)
-}
+const approvalPage = `{{.ID}}  {{.State}}, asked by {{.Agent}}
+{{- with .Folder}} in {{.}}{{end}}
+{{- if gt .Asked 1}}, {{.Asked}} times{{end}}
+    {{.Says}}
+{{- range .Matches}}
+    {{.Severity}} rule {{.RuleID}}: {{.Title}}
+{{- end}}
+{{- if eq .State "pending"}}
+    waits until {{clock .EndsAt}}
+{{- else if eq .State "approved"}}
+    allowed once by {{.DecidedBy}}, until {{clock .EndsAt}}
+{{- else if eq .State "used"}}
+    allowed by {{.DecidedBy}}, used by check {{.UsedCheck}}
+{{- else if eq .State "denied"}}
+    refused by {{.DecidedBy}}
+{{- end}}
+{{- with .Notes}}
+    note: {{.}}
+{{- end}}`
 
-func printPermission(w io.Writer, p lesson.Permission) {
-	place := p.Folder
-	if place == "" {
-		place = "every folder of " + p.Project
-	}
-	what := cmp.Or(p.Pattern, p.Action)
-	if p.Withheld {
-		place, what = "", "(for another kind of agent)"
-	}
-	fmt.Fprintf(w, "%s  %s, for %s", clean(p.ID), clean(p.Owner), clean(p.AgentKind))
-	printIf(w, " in %s", place)
-	switch {
-	case p.RevokedAt != nil:
-		fmt.Fprintf(w, ", revoked by %s\n", clean(p.RevokedBy))
-	case p.EndsAt.Before(time.Now()):
-		fmt.Fprintln(w, ", ended")
-	default:
-		fmt.Fprintf(w, ", until %s\n", p.EndsAt.Format(time.DateOnly))
-	}
-	fmt.Fprintf(w, "    %s\n    lifts %s\n", clean(check.OneLine(what)), clean(strings.Join(p.RuleIDs, ", ")))
-}
+const permissionPage = `{{.ID}}  {{.Owner}}, for {{.AgentKind}}
+{{- if .Folder}} in {{.Folder}}{{else if not .Withheld}} in every folder of {{.Project}}{{end}}
+{{- if .RevokedAt}}, revoked by {{.RevokedBy}}{{else}}, until {{day .EndsAt}}{{end}}
+    {{if .Withheld}}(for another kind of agent){{else}}{{or .Pattern .Action}}{{end}}
+    lifts {{.RuleIDs}}`

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,10 +49,7 @@ The owner's token is not in it unless --owner-token asks for it.`,
 			return write(s.out)
 		}
 		out, err := writeBackup(path, force, write)
-		return printed(s, out, err, func(w io.Writer, out backedUp) {
-			fmt.Fprintf(w, "%s: %s, read back and checked\n", out.Path, size(out.Bytes))
-			printManifest(w, out.Manifest)
-		})
+		return printed(s, out, err, printBackedUp)
 	}))
 }
 
@@ -127,25 +123,11 @@ func writeBackup(path string, force bool, write func(w io.Writer) error) (out ba
 	return out, database.SyncFolder(filepath.Dir(path)) // else a power cut may take the name away again
 }
 
-func printManifest(w io.Writer, m app.Manifest) {
-	for _, f := range m.Files {
-		if f.Contents == nil {
-			fmt.Fprintf(w, "  %-16s whoever has it has every right\n", f.Name)
-			continue
-		}
-		fmt.Fprintf(w, "  %-16s %s, schema %d, %s up to event %d\n", f.Name, size(f.Bytes), f.Contents.Schema, plural(int(rows(*f.Contents)), "row"), f.Contents.LastEvent)
-	}
-}
-
-// rows is how many rows a database has, its event log apart.
-func rows(c app.Contents) (sum int64) {
-	for table, n := range c.Rows {
-		if table != "events" {
-			sum += n
-		}
-	}
-	return sum
-}
+var printBackedUp = page[backedUp](`{{.Path}}: {{size .Bytes}}, read back and checked
+{{table "name bytes contents.schema=SCHEMA contents.last_event=LAST_EVENT" .Manifest.Files}}
+{{- range .Manifest.Files}}{{if not .Contents}}
+Whoever has {{.Name}} has every right.
+{{- end}}{{end}}`)
 
 // size is a number of bytes for people.
 func size(bytes int64) string {
@@ -184,7 +166,7 @@ The exit code is 1 if anything is wrong.`,
 		if err != nil {
 			return err
 		}
-		return s.printOr(!found.OK, found, func(w io.Writer) { printVerification(w, *path, found) })
+		return s.printOr(!found.OK, found, func(w io.Writer) { printVerified(w, verified{*path, found}) })
 	})
 }
 
@@ -200,25 +182,27 @@ func (s *shell) verify(ctx context.Context, path string) (app.Verification, erro
 	return app.VerifyArchive(ctx, file, os.TempDir())
 }
 
-func printVerification(w io.Writer, path string, v app.Verification) {
-	switch {
-	case v.OK && v.Archive:
-		fmt.Fprintf(w, "%s is sound: made by %s at %s\n", path, clean(v.Version), v.CreatedAt.UTC().Format("2006-01-02 15:04:05 MST"))
-	case v.OK:
-		fmt.Fprintf(w, "%s is sound\n", path)
-	default:
-		fmt.Fprintf(w, "%s is NOT sound\n", path)
-	}
-	for _, d := range v.Databases {
-		fmt.Fprintf(w, "  %-16s %s, schema %d, %s up to event %d\n", d.Name, size(d.Bytes), d.Schema, plural(int(rows(d.Contents)), "row"), d.LastEvent)
-	}
-	if v.OwnerToken {
-		fmt.Fprintln(w, "  It holds the owner's token: whoever has it has every right.")
-	}
-	for _, said := range slices.Concat(v.Problems, v.Altered, v.Notes) {
-		fmt.Fprintln(w, "  "+clean(said))
-	}
+// verified is what was looked through, for people.
+type verified struct {
+	Path string
+	app.Verification
 }
+
+var printVerified = page[verified](`{{.Path}} is {{if not .OK}}NOT {{end}}sound
+{{- if .CreatedAt}}: made by {{.Version}} at {{.CreatedAt.UTC.Format "2006-01-02 15:04:05 MST"}}{{end}}
+{{table "name bytes schema last_event" .Databases}}
+{{- if .OwnerToken}}
+It holds the owner's token: whoever has it has every right.
+{{- end}}
+{{- range .Problems}}
+  {{.}}
+{{- end}}
+{{- range .Altered}}
+  {{.}}
+{{- end}}
+{{- range .Notes}}
+  {{.}}
+{{- end}}`)
 
 func (s *shell) restoreCommand() *cobra.Command {
 	var path, data string
@@ -250,7 +234,7 @@ undone, and later tokens are unknown.`,
 		how.Passphrase = s.passphrase
 		restored, err := app.Restore(ctx, file, data, how)
 		return printed(s, restored, err, func(w io.Writer, restored app.Restored) {
-			printVerification(w, path, restored.Verification)
+			printVerified(w, verified{path, restored.Verification})
 			fmt.Fprintf(w, "restored to %s\n", restored.Data)
 			if restored.Aside != "" {
 				fmt.Fprintf(w, "what was there is in %s\n", restored.Aside)
@@ -299,9 +283,7 @@ has none. The rows on the server stay as they are.`,
 		}
 		moved, err := move(ctx, data, address)
 		return printed(s, moved, err, func(w io.Writer, moved []app.MovedDatabase) {
-			for _, m := range moved {
-				fmt.Fprintf(w, "%s: %s of %s moved\n", m.Database, plural(int(m.Rows), "row"), plural(len(m.Tables), "table"))
-			}
+			tableOf(w, "database rows=ROWS_MOVED tables", "", moved)
 			if to != "" {
 				fmt.Fprintf(w, "the files are kept in %s under names that end in .moved\n", data)
 			}
@@ -336,16 +318,10 @@ may have read the secrets: change them as well.`,
 	})
 }
 
-func printSwept(w io.Writer, s app.Swept) {
-	for _, t := range s.Tables {
-		fmt.Fprintf(w, "  %-12s %-22s %s (%s): %s\n", t.Database, t.Table, plural(int(t.Rows), "row"), strings.Join(t.Columns, ", "), strings.Join(t.Kinds, ", "))
-	}
-	switch {
-	case s.Rows == 0:
-		fmt.Fprintf(w, "no secrets were found in %s\n", s.Data)
-	case s.Applied:
-		fmt.Fprintf(w, "secrets were cut out of %s; backups hold them still\n", plural(int(s.Rows), "row"))
-	default:
-		fmt.Fprintf(w, "%s with secrets; --apply cuts them out\n", plural(int(s.Rows), "row"))
-	}
-}
+var printSwept = page[app.Swept](`
+{{- with .Tables}}{{table "database table rows columns kinds" .}}
+{{end}}
+{{- if not .Rows}}no secrets were found in {{.Data}}
+{{- else if .Applied}}secrets were cut out of {{count .Rows "row"}}; backups hold them still
+{{- else}}{{count .Rows "row"}} with secrets; --apply cuts them out
+{{- end}}`)

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,41 +13,28 @@ import (
 	"sync"
 	"time"
 
-	"mvdan.cc/sh/v3/syntax"
-
-	"skillrouter/cmd/locate"
 	"skillrouter/internal/committer"
 	"skillrouter/internal/errs"
+	"skillrouter/operational"
 	"skillrouter/router/client"
 )
 
 // demoWidth is the column at which a command that is shown goes on in another line.
-const demoWidth = 100
+const demoWidth = 60
 
 // tour runs this program's own commands against a router in a temporary
 // folder, and shows what they print.
 type tour struct {
+	*shell  // which finds and starts that router
 	out     io.Writer
 	pace    time.Duration
 	program string
 	dir     string // holds everything, and is removed at the end
-	env     []string
-
-	router   *exec.Cmd
-	ended    chan struct{} // closed when the router has ended
-	reader   *exec.Cmd     // the agent that follows its messages
-	readDone chan struct{}
-
-	failed error // what did not come about; after it nothing is done, and nothing shown
+	client  *client.Client
+	failed  error // what did not come about; after it nothing is done, and nothing shown
 
 	mu       sync.Mutex
-	messages []followed
-}
-
-// followed is a message that the reader was handed.
-type followed struct {
-	seq  int64
-	line string
+	messages []operational.Message // that the reviewer was handed
 }
 
 func newTour(out io.Writer, pace time.Duration) (*tour, error) {
@@ -61,30 +46,33 @@ func newTour(out io.Writer, pace time.Duration) (*tour, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tour{out: out, pace: pace, program: program, dir: dir}
+	settings := filepath.Join(dir, "config.yaml")
 	// Neither the user's settings nor his router have a part in it.
+	ours := map[string]string{"SKILLROUTER_CONFIG": settings, "SKILLROUTER_DATA": filepath.Join(dir, "data")}
+	t := &tour{out: out, pace: pace, program: program, dir: dir}
+	t.shell = &shell{out: io.Discard, err: io.Discard, lookupEnv: func(name string) (string, bool) {
+		if value, is := ours[name]; is || strings.HasPrefix(name, "SKILLROUTER_") {
+			return value, is
+		}
+		return os.LookupEnv(name)
+	}}
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "SKILLROUTER_") {
-			t.env = append(t.env, variable)
+			t.environ = append(t.environ, variable)
 		}
 	}
-	settings := filepath.Join(dir, "config.yaml")
-	t.env = append(t.env, "SKILLROUTER_CONFIG="+settings, "SKILLROUTER_DATA="+t.data())
-	if err := os.WriteFile(settings, []byte("log:\n  level: warn\n"), 0o600); err != nil {
+	for name, value := range ours {
+		t.environ = withEnv(t.environ, name, value)
+	}
+	if err := os.WriteFile(settings, []byte("listen: 127.0.0.1:0\nlog:\n  level: warn\n"), 0o600); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return t, nil
 }
 
-func (t *tour) data() string { return filepath.Join(t.dir, "data") }
-
 // close ends what was started and removes the folder.
 func (t *tour) close() {
-	if t.reader != nil {
-		_ = t.reader.Process.Kill() // it may have ended
-		<-t.readDone
-	}
-	_ = t.kill()
+	t.kill()
 	_ = os.RemoveAll(t.dir) // what cannot be removed is the system's temporary folder's to remove
 }
 
@@ -96,113 +84,51 @@ func (t *tour) fail(err error) bool {
 	return t.failed != nil
 }
 
-// start starts the router and waits until it answers.
-func (t *tour) start(ctx context.Context, listen string) {
-	if t.failed != nil {
-		return
-	}
-	log, err := os.OpenFile(filepath.Join(t.dir, logName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if t.fail(err) {
-		return
-	}
-	defer log.Close()
-	cmd := exec.Command(t.program, "serve", "--listen", listen)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = t.env, t.dir, log, log
-	ownGroup(cmd) // the terminal's interrupt is for the tour, which ends it
-	cmd.Cancel = nil
-	if err := cmd.Start(); err != nil {
-		t.fail(fmt.Errorf("the router cannot be started: %w", err))
-		return
-	}
-	ended := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(ended) }()
-	t.router, t.ended = cmd, ended
-	answers := t.until(ctx, "the router answers", func() bool {
-		holder, err := locate.ReadHolder(t.data())
-		if err != nil || holder.PID != cmd.Process.Pid || holder.URL() == "" {
-			return false
-		}
-		c, err := t.client()
-		return err == nil && probe(ctx, c) == nil
-	})
-	if !answers && ctx.Err() == nil {
-		text, _ := os.ReadFile(log.Name())
-		t.failed = fmt.Errorf("%w; its log:\n%s", t.failed, bytes.TrimSpace(text))
+// start starts the router as a command does where none runs, and waits until it answers.
+func (t *tour) start(ctx context.Context) {
+	if t.failed == nil {
+		var err error
+		t.client, err = t.ensureRunning(ctx)
+		t.fail(err)
 	}
 }
 
 // kill ends the router as a power cut does.
-func (t *tour) kill() error {
-	if t.router == nil {
-		return nil
+func (t *tour) kill() {
+	if t.started.Process != nil {
+		_ = t.started.Kill() // it may have ended
+		<-t.started.gone
 	}
-	if err := t.router.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	<-t.ended
-	t.router = nil
-	return nil
 }
 
-// address is the router's host and port.
-func (t *tour) address() string {
-	holder, err := locate.ReadHolder(t.data())
-	if err != nil {
-		return ""
-	}
-	return strings.TrimPrefix(holder.URL(), "http://")
-}
-
-func (t *tour) client() (*client.Client, error) {
-	return client.New("http://"+t.address(), client.Options{UserAgent: "skillrouter-demo"})
-}
-
-// follow lets an agent follow its messages, and waits until the router knows it.
-func (t *tour) follow(ctx context.Context, agent string) {
+// follow lets the reviewer follow its messages until ctx ends, and waits until the router knows it.
+func (t *tour) follow(ctx context.Context) {
 	if t.failed != nil {
 		return
 	}
-	args := []string{"messages", "--agent", agent, "--follow", "--json"}
-	t.indented("$ " + shown(args) + " &")
-	cmd := exec.Command(t.program, args...)
-	cmd.Env, cmd.Dir = t.env, t.dir
-	ownGroup(cmd)
-	cmd.Cancel = nil
-	out, err := cmd.StdoutPipe()
-	if t.fail(err) || t.fail(cmd.Start()) {
-		return
+	open := make(chan struct{}, 1)
+	up := func() {
+		select {
+		case open <- struct{}{}:
+		default:
+		}
 	}
-	t.reader, t.readDone = cmd, make(chan struct{})
 	go func() {
-		defer close(t.readDone)
-		lines := bufio.NewScanner(out)
-		for lines.Scan() {
-			var message struct {
-				Seq int64 `json:"seq"`
-			}
-			if json.Unmarshal(lines.Bytes(), &message) == nil {
-				t.mu.Lock()
-				t.messages = append(t.messages, followed{message.Seq, lines.Text()})
-				t.mu.Unlock()
-			}
-		}
-		_ = cmd.Wait() // it is killed at the end
+		_ = t.client.Mailbox.Follow(ctx, client.Follower{AgentID: "reviewer", After: client.FromCursor, Up: up}, func(m operational.Message) error {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.messages = append(t.messages, m)
+			return nil
+		}) // what is missing then is noticed
 	}()
-	t.until(ctx, "the stream is open", func() bool {
-		c, err := t.client()
-		if err != nil {
-			return false
-		}
-		health, err := c.System.Health(ctx)
-		return err == nil && health.Stats["streams"] == 1
-	})
+	t.until(ctx, "the stream is open", func() bool { return len(open) == 1 })
 }
 
-// received is what the reader was handed so far.
-func (t *tour) received() []followed {
+// received is what the reviewer was handed so far.
+func (t *tour) received() []operational.Message {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]followed(nil), t.messages...)
+	return append([]operational.Message(nil), t.messages...)
 }
 
 // run shows a command and what it prints, and returns that. The tour fails unless the command ends with the exit code want.
@@ -211,30 +137,24 @@ func (t *tour) run(ctx context.Context, want int, args ...string) string {
 		return ""
 	}
 	t.indented("$ " + shown(args))
-	text, code, err := t.quietly(ctx, args...)
-	if t.fail(err) {
-		return text
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, t.program, args...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = t.environ, t.dir, &said, &said
+	cmd.WaitDelay = time.Second
+	err, code := cmd.Run(), exitDone
+	if exited, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
+		err, code = nil, exited.ExitCode()
 	}
-	t.indented(text)
+	if t.fail(err) {
+		return ""
+	}
+	t.indented(said.String())
 	if code != exitDone {
 		t.indented(fmt.Sprintf("(exit code %d)", code))
 	}
 	t.rest(ctx)
 	t.claim(code == want, fmt.Sprintf("skillrouter %s exits with %d; it did with %d", args[0], want, code))
-	return text
-}
-
-// quietly runs a command and returns what it prints and its exit code.
-func (t *tour) quietly(ctx context.Context, args ...string) (string, int, error) {
-	var out bytes.Buffer
-	cmd := exec.CommandContext(ctx, t.program, args...)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = t.env, t.dir, &out, &out
-	cmd.WaitDelay = time.Second
-	err := cmd.Run()
-	if exited, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
-		return out.String(), exited.ExitCode(), nil
-	}
-	return out.String(), 0, err
+	return said.String()
 }
 
 // claim holds the tour to what it says, and tells whether all of it held so far.
@@ -247,17 +167,12 @@ func (t *tour) claim(holds bool, what string) bool {
 
 // until waits for something to come about, and tells whether it did.
 func (t *tour) until(ctx context.Context, what string, met func() bool) bool {
-	limit := time.NewTimer(demoPatience)
-	defer limit.Stop()
-	look := time.NewTicker(probeEvery)
-	defer look.Stop()
+	limited, cancel := context.WithTimeout(ctx, demoPatience)
+	defer cancel()
 	for t.failed == nil && !met() {
-		select {
-		case <-ctx.Done():
+		if committer.Pause(limited, probeEvery) != nil {
 			t.fail(ctx.Err())
-		case <-limit.C:
 			t.claim(false, what)
-		case <-look.C:
 		}
 	}
 	return t.failed == nil
@@ -286,22 +201,13 @@ func (t *tour) rest(ctx context.Context) {
 
 // shown is a command as one would type it.
 func shown(args []string) string {
-	var b strings.Builder
-	width := 0
-	for _, word := range append([]string{"skillrouter"}, args...) {
-		quoted, err := syntax.Quote(word, syntax.LangBash)
-		if err != nil {
-			quoted = fmt.Sprintf("%q", word)
+	line, width := "skillrouter", 0
+	for _, word := range args {
+		quoted := shellQuoted(word)
+		if strings.HasPrefix(word, "--") && width+len(quoted) > demoWidth {
+			line, width = line+" \\\n   ", 0
 		}
-		if width > 0 {
-			if strings.HasPrefix(word, "--") && width+len(quoted) > demoWidth-40 {
-				b.WriteString(" \\\n   ")
-				width = len("   ")
-			}
-			b.WriteByte(' ')
-		}
-		b.WriteString(quoted)
-		width += len(quoted) + 1
+		line, width = line+" "+quoted, width+len(quoted)+1
 	}
-	return b.String()
+	return line
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -72,11 +71,11 @@ func printDiagnosis(w io.Writer, d diagnosis) {
 		}
 		fmt.Fprintf(w, "%s  %s: %s\n", mark, cell(check.Name), harmless(check.Detail))
 	}
+	verdict := fmt.Sprintf("%d failed", failed)
 	if failed == 0 {
-		fmt.Fprintf(w, "\n%s, all well.\n", plural(len(d.Checks), "check"))
-		return
+		verdict = "all well"
 	}
-	fmt.Fprintf(w, "\n%s, %d failed.\n", plural(len(d.Checks), "check"), failed)
+	fmt.Fprintf(w, "\n%s, %s.\n", plural(len(d.Checks), "check"), verdict)
 }
 
 func (s *shell) examine(ctx context.Context) (diagnosis, error) {
@@ -103,7 +102,7 @@ func (s *shell) examine(ctx context.Context) (diagnosis, error) {
 	health, err := c.System.Health(ctx)
 	if err != nil {
 		d.add("router", false, "%s", explain(err))
-		return d, s.offline(&d, settings.Config)
+		return d, s.offline(ctx, &d, settings.Config)
 	}
 	d.Up = true
 	well := health.Status == router.StatusHealthy || health.Status == "ok" // a router of before this word still says ok
@@ -119,45 +118,29 @@ func (s *shell) examine(ctx context.Context) (diagnosis, error) {
 	return d, nil
 }
 
-// offline checks what can be checked without the router, and without opening
-// what it may be about to open.
-func (s *shell) offline(d *diagnosis, settings config.Config) error {
-	if settings.Data == "" {
-		return nil
-	}
+// offline checks what can be checked without the router, and changes nothing.
+func (s *shell) offline(ctx context.Context, d *diagnosis, settings config.Config) error {
 	info, err := os.Stat(settings.Data)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
+	case settings.Data == "" || errors.Is(err, os.ErrNotExist):
 		d.add("data folder", true, "%s is not there yet; the first start makes it", settings.Data)
 		return nil
 	case err != nil:
 		d.add("data folder", false, "%v", err)
 		return nil
-	case !info.IsDir():
-		d.add("data folder", false, "%s is no folder", settings.Data)
-		return nil
 	}
-	private := info.Mode().Perm()&0o077 == 0 || os.PathSeparator == '\\'
-	d.add("data folder", private, "%s, mode %04o", settings.Data, info.Mode().Perm())
-	_, traces := app.Missing(settings.Data)
-	for _, name := range []string{"learning.db", "operational.db"} {
-		path := filepath.Join(settings.Data, name)
-		switch err := readable(path); {
-		case errors.Is(err, os.ErrNotExist) && len(traces) > 0:
-			d.add(name, false, "is missing, while %s is there: it was lost; restore a backup", strings.Join(traces, ", "))
-		case errors.Is(err, os.ErrNotExist):
-			d.add(name, true, "is not there yet")
-		case err != nil:
-			d.add(name, false, "%v", err)
-		default:
-			d.add(name, true, "begins as a SQLite database does; the router checks more of it")
+	d.add("data folder", info.Mode().Perm()&0o077 == 0 || os.PathSeparator == '\\', "%s, mode %04o", settings.Data, info.Mode().Perm())
+	switch missing, traces := app.Missing(settings.Data); {
+	case len(missing) > 0 && len(traces) > 0:
+		d.add("databases", false, "%s is missing, while %s is there: it was lost; restore a backup", strings.Join(missing, ", "), strings.Join(traces, ", "))
+	case len(missing) > 0:
+		d.add("databases", true, "not there yet")
+	default:
+		found, err := app.VerifyFolder(ctx, settings.Data)
+		if err != nil {
+			found.Problems = append(found.Problems, explain(err))
 		}
-	}
-	switch lost, err := app.Losses(settings.Data); {
-	case err != nil:
-		d.add("stored writes", false, "%v", err)
-	case len(lost) > 0:
-		d.add("stored writes", false, "%s", strings.Join(lost, "; "))
+		d.add("databases", len(found.Problems)+len(found.Altered) == 0, "%s", first(strings.Join(append(found.Problems, found.Altered...), "; "), "sound"))
 	}
 	lock, err := app.Acquire(settings.Data, locate.Holder{PID: os.Getpid(), Started: s.now()})
 	switch {
@@ -168,20 +151,6 @@ func (s *shell) offline(d *diagnosis, settings config.Config) error {
 	default:
 		d.add("lock", true, "free: no router holds the data folder")
 		return lock.Release()
-	}
-	return nil
-}
-
-// readable tells whether a file can be read and begins as a SQLite database.
-func readable(path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	magic := make([]byte, 16) // https://www.sqlite.org/fileformat.html#magic_header_string
-	if _, err := io.ReadFull(file, magic); err != nil || string(magic) != "SQLite format 3\x00" {
-		return fmt.Errorf("%s does not begin as a SQLite database does", path)
 	}
 	return nil
 }
@@ -226,37 +195,17 @@ func (s *shell) proveOffline(ctx context.Context) error {
 	return s.printOr(!proof.Airgapped, proof, func(w io.Writer) { printProof(w, proof) })
 }
 
-func printProof(w io.Writer, proof offlineProof) {
-	leaving := 0
-	tableOf(w, "name=PLACE says=STATE setting=SWITCHED_ON_BY target=DIALS purpose=WHAT_FOR", "", proof.Places)
-	for _, place := range proof.Places {
-		if place.Leaves {
-			leaving++
-		}
-	}
-	from := "the running router says so"
-	if !proof.Router {
-		from = "by the settings; no router is running"
-	}
-	if leaving == 0 {
-		fmt.Fprintf(w, "\nAirgapped: no connection leaves this machine (%s).\n", from)
-		if proof.Enforced {
-			fmt.Fprintln(w, "The setting airgapped is on: the router does not start with one that does.")
-		}
-		return
-	}
-	fmt.Fprintf(w, "\nNOT airgapped: %s may leave this machine (%s).\n", plural(leaving, "connection"), from)
-}
+var printProof = page[offlineProof](`{{table "name=PLACE says=STATE setting=SWITCHED_ON_BY target=DIALS purpose=WHAT_FOR" .Places}}
+
+{{if .Airgapped}}Airgapped: no connection leaves this machine{{else}}NOT airgapped: a connection may leave this machine{{end}}
+{{- if .Router}} (the running router says so).{{else}} (by the settings; no router is running).{{end}}
+{{- if and .Airgapped .Enforced}}
+The setting airgapped is on: the router does not start with one that does.
+{{- end}}`)
 
 func (s *shell) embeddingsCommand() *cobra.Command {
 	return s.does(command{
 		use: "embeddings", short: "Show progress of the embedding index", do: shelf.EmbeddingService.Embeddings,
-		show: func(w io.Writer, status shelf.EmbeddingStatus) {
-			if status.State == shelf.EmbeddingsOff {
-				fmt.Fprintln(w, "No embedding model is configured (llm.embedding_model): search goes by words.")
-				return
-			}
-			inFull(w, status)
-		},
+		says: `{{if eq .State "off"}}No embedding model is configured (llm.embedding_model): search goes by words.{{else}}{{fields .}}{{end}}`,
 	})
 }

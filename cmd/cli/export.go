@@ -53,7 +53,7 @@ Messages, agents, tasks and tokens are no memories: "skillrouter backup" has the
 			choice("to", &to, []string{toLines, toMarkdown}, "format"),
 			choices("kind", &query.Kinds, transfer.Kinds(), "only this kind").once("kinds"),
 			option("project", &query.Project, "only what belongs to this project"),
-			option("force", &force, "replace PATH if it is there: a file, or a folder that an export to markdown wrote"),
+			option("force", &force, "replace the file PATH if it is there"),
 		},
 		before: func() error {
 			formats := []string{toLines, toMarkdown}
@@ -97,7 +97,7 @@ func (s *shell) exportRecords(ctx context.Context, c *client.Client, query trans
 	}
 	switch {
 	case to == toMarkdown:
-		err = exportPages(path, force, &out, lines)
+		err = exportPages(path, &out, lines)
 	case path == "-":
 		return write(s.out)
 	default:
@@ -191,39 +191,12 @@ func (p *pages) write(name string, text []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// exportPages writes a folder of pages. With force one that is there already is
-// replaced, and nothing but such a folder.
-func exportPages(folder string, force bool, out *exported, lines func(visit func(string, []byte) error) error) error {
-	replace := func(there string) bool {
-		text, err := os.ReadFile(filepath.Join(there, indexName))
-		return force && err == nil && exchange.IsIndex(text)
+// exportPages writes a folder of pages under another name, and gives it its own when it is whole.
+func exportPages(folder string, out *exported, lines func(visit func(string, []byte) error) error) (err error) {
+	if there, err := os.ReadDir(folder); len(there) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errs.Errorf(errs.Conflict, "%s is there already: name a new folder, or remove it", folder)
 	}
-	return writeFolder(folder, replace, "--force replaces a folder that an export to markdown wrote, and no other", func(dir string) error {
-		root, err := os.OpenRoot(dir)
-		if err != nil {
-			return err
-		}
-		defer root.Close()
-		p := &pages{to: root, folders: map[string]bool{}}
-		if err := lines(p.add); err != nil {
-			return err
-		}
-		return p.write(indexName, exchange.Index(out.Records))
-	})
-}
-
-// writeFolder fills a folder under another name and gives it its own when it is
-// whole. What is there already stays unless it is an empty folder or replace agrees.
-func writeFolder(folder string, replace func(there string) bool, advice string, fill func(dir string) error) (err error) {
-	if folder, err = filepath.Abs(folder); err != nil {
-		return err
-	}
-	entries, unread := os.ReadDir(folder)
-	there := !errors.Is(unread, fs.ErrNotExist)
-	if there && (unread != nil || len(entries) > 0) && !replace(folder) {
-		return errs.Errorf(errs.Conflict, "%s is there already: %s", folder, advice)
-	}
-	dir, err := os.MkdirTemp(filepath.Dir(folder), "."+filepath.Base(folder)+".partial-*") // 0700, as what was remembered is nobody else's
+	dir, err := os.MkdirTemp(filepath.Dir(filepath.Clean(folder)), "."+filepath.Base(folder)+".partial-*") // 0700, as what was remembered is nobody else's
 	if err != nil {
 		return err
 	}
@@ -232,21 +205,17 @@ func writeFolder(folder string, replace func(there string) bool, advice string, 
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	if err := fill(dir); err != nil {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
 		return err
 	}
-	if !there {
-		return os.Rename(dir, folder)
-	}
-	aside := dir + ".old"
-	if err := os.Rename(folder, aside); err != nil {
+	defer root.Close()
+	p := &pages{to: root, folders: map[string]bool{}}
+	if err := lines(p.add); err != nil {
 		return err
 	}
-	if err := os.Rename(dir, folder); err != nil {
-		return errors.Join(err, os.Rename(aside, folder))
+	if err := p.write(indexName, exchange.Index(out.Records)); err != nil {
+		return err
 	}
-	if err := os.RemoveAll(aside); err != nil {
-		return fmt.Errorf("the export is whole, but what it replaced is still in %s: %w", aside, err)
-	}
-	return nil
+	return os.Rename(dir, folder)
 }

@@ -39,20 +39,23 @@ type command struct {
 	before func() error
 
 	// Of a command that is one operation, see plain.go.
-	do     any                      // the service's method
-	one    any                      // the method that is called instead where the first word names one, as in "runs [RUN_ID]"
-	in     any                      // a pointer to what it takes, where before completes that, or other defaults are meant than the service's
-	words  []string                 // the members that the words of use fill, where these are not called like them
-	hides  string                   // members that are no flags
-	as     func(flag string) string // who acts, if not just the agent
-	hidden bool                     // it goes on working under a name of before, and is shown nowhere
+	do      any                      // the service's method
+	one     any                      // the method that is called instead where the first word names one, as in "runs [RUN_ID]"
+	in      any                      // a pointer to what it takes, where before completes that, or other defaults are meant than the service's
+	words   []string                 // the members that the words of use fill, where these are not called like them
+	hides   string                   // members that are no flags
+	as      func(flag string) string // who acts, if not just the agent
+	things  *thing                   // what its first word can name
+	choices []string                 // what its first word can be, where its type does not say it
+	hidden  bool                     // it goes on working under a name of before, and is shown nowhere
 	// What is shown, see answer.go.
 	kind, rows, says string
 	show             any
+	found            string // of a search: the members that are said of a hit below its text
 	none             string // what is said where there is nothing
 	became           string // of one that takes something out of use: what becomes of it
 	full             bool   // one thing is shown whole, and not as a row of its kind's table
-	finds            bool   // it looks for something: where it finds nothing, it exits with 1, as grep does
+	finds            bool   // it looks for something, as every search does: where it finds nothing, it exits with 1, as grep does
 }
 
 // starting says whether a command starts the router where none runs.

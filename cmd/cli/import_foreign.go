@@ -9,12 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"skillrouter/cmd/records"
 	"skillrouter/internal/check"
 	"skillrouter/learning/knowledge"
+	"skillrouter/router/client"
 	"skillrouter/router/exchange"
 	"skillrouter/router/transfer"
 )
@@ -25,8 +25,8 @@ const (
 	importBytes   = 2 << 20 // one record more may come on top
 )
 
-// foreignImport says what is imported, and how.
-type foreignImport struct {
+// importOptions say what is imported, and how.
+type importOptions struct {
 	from, report string
 	dryRun       bool
 }
@@ -40,8 +40,8 @@ type leftOut struct {
 	Skipped bool   `json:"skipped,omitempty"` // it is no memory, and that is no fault
 }
 
-// importedForeign is what import --from prints. Stored, duplicates, refused and skipped add up to seen.
-type importedForeign struct {
+// imported is what an import prints. Stored, duplicates, refused and skipped add up to seen.
+type imported struct {
 	Format     string    `json:"format"`
 	DryRun     bool      `json:"dry_run,omitempty"`
 	Seen       int       `json:"seen"`
@@ -56,20 +56,14 @@ type importedForeign struct {
 // importing is an import under way.
 type importing struct {
 	ctx    context.Context
-	to     importer
-	out    importedForeign
+	to     client.Transfer
+	out    imported
 	source string        // what is imported, for the list of imports
 	report *json.Encoder // nil: none
 	known  map[string]bool
-	sent   func() // is told whenever the router has answered
 	batch  []exchange.Item
 	size   int
 	err    error
-}
-
-// importer takes records in.
-type importer interface {
-	Import(ctx context.Context, request transfer.ImportRequest) (transfer.Imported, error)
 }
 
 // formatNames are the names of the formats.
@@ -88,12 +82,12 @@ func formatList() string {
 	return b.String()
 }
 
-func (s *shell) importForeign(ctx context.Context, to importer, path string, what foreignImport, defaults knowledge.Draft) (err error) {
+func (s *shell) importFrom(ctx context.Context, to client.Transfer, path string, what importOptions, defaults knowledge.Draft) (err error) {
 	format, err := exchange.FormatOf(what.from)
 	if err != nil {
 		return usageError{errors.New(explain(err))}
 	}
-	i := &importing{ctx: ctx, to: to, out: importedForeign{Format: format.Name, DryRun: what.dryRun, Listed: []leftOut{}}, known: map[string]bool{}}
+	i := &importing{ctx: ctx, to: to, out: imported{Format: format.Name, DryRun: what.dryRun, Listed: []leftOut{}}, known: map[string]bool{}}
 	i.source = check.Head(format.Name+" "+filepath.Base(path), transfer.MaxSource)
 	if what.report != "" {
 		file, err := os.OpenFile(what.report, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -104,13 +98,12 @@ func (s *shell) importForeign(ctx context.Context, to importer, path string, wha
 		i.report = json.NewEncoder(file)
 	}
 	options := exchange.Options{Category: defaults.Category, Project: defaults.Project, Agent: defaults.AgentID, Source: defaults.Source, Tags: defaults.Tags}
-	source, size, err := s.foreignSource(path)
+	source, size, err := s.importSource(path)
 	if err != nil {
 		return err
 	}
 	bar := s.bar("importing", size)
 	options.Read = func(n int) { _ = bar.Add(n) } // a bar that cannot be drawn changes nothing
-	i.sent = func() { bar.Describe(i.out.progress()) }
 	broken := source(format, options, i.take)
 	if i.err == nil {
 		i.send()
@@ -119,7 +112,7 @@ func (s *shell) importForeign(ctx context.Context, to importer, path string, wha
 	if i.err != nil {
 		return saying(i.err, "the import broke off; what was stored remains, and it can be repeated")
 	}
-	if err := s.print(i.out, func(w io.Writer) { printImportedForeign(w, i.out) }); err != nil {
+	if err := printed(s, i.out, nil, printImported); err != nil {
 		return err
 	}
 	if broken != nil {
@@ -131,9 +124,9 @@ func (s *shell) importForeign(ctx context.Context, to importer, path string, wha
 	return nil
 }
 
-// foreignSource opens what is imported, and returns who reads it and its size in
+// importSource opens what is imported, and returns who reads it and its size in
 // bytes, below zero if that is not known.
-func (s *shell) foreignSource(path string) (read func(f exchange.Format, o exchange.Options, take func(exchange.Item) bool) error, size int64, err error) {
+func (s *shell) importSource(path string) (read func(f exchange.Format, o exchange.Options, take func(exchange.Item) bool) error, size int64, err error) {
 	if info, err := os.Stat(path); path != "-" && err == nil && info.IsDir() {
 		root, err := os.OpenRoot(path) // a link that leads out of it is not followed
 		if err != nil {
@@ -196,15 +189,15 @@ func (i *importing) send() {
 	for _, item := range i.batch {
 		request.Records = append(request.Records, item.Record)
 	}
-	var imported transfer.Imported
-	if imported, i.err = i.to.Import(i.ctx, request); i.err != nil {
+	var taken transfer.Imported
+	if taken, i.err = i.to.Import(i.ctx, request); i.err != nil {
 		return
 	}
-	if len(imported.Results) != len(i.batch) {
+	if len(taken.Results) != len(i.batch) {
 		i.err = errors.New("the router did not answer for every record")
 		return
 	}
-	for n, r := range imported.Results {
+	for n, r := range taken.Results {
 		again := false
 		if i.out.DryRun && r.Status == transfer.ImportStored { // a real import would have stored the first one by now
 			id := string(r.Kind) + " " + r.ID
@@ -219,31 +212,8 @@ func (i *importing) send() {
 			i.out.Stored++
 		}
 	}
-	i.out.ImportID = imported.ImportID
+	i.out.ImportID = taken.ImportID
 	i.batch, i.size = i.batch[:0], 0
-	i.sent()
-}
-
-// progress says how far an import is: one that is repeated passes what is there already.
-func (out importedForeign) progress() string {
-	stored := "stored"
-	if out.DryRun {
-		stored = "to be stored"
-	}
-	text := fmt.Sprintf("importing: %s %s, %s already here", thousands(out.Stored), stored, thousands(out.Duplicates))
-	if out.Refused > 0 {
-		text += fmt.Sprintf(", %s refused", thousands(out.Refused))
-	}
-	return text
-}
-
-// thousands is a number for people, in groups of three digits.
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
 }
 
 // leave notes a thing that is not taken in.
@@ -263,23 +233,16 @@ func (i *importing) leave(what leftOut) {
 	}
 }
 
-func printImportedForeign(w io.Writer, out importedForeign) {
-	stored := "stored"
-	if out.DryRun {
-		stored = "would be stored"
-	}
-	fmt.Fprintf(w, "%d seen: %d %s, %d there already, %d refused, %d passed over\n", out.Seen, out.Stored, stored, out.Duplicates, out.Refused, out.Skipped)
-	if out.ImportID != "" {
-		fmt.Fprintf(w, "To take it back: skillrouter import undo %s\n", shortID(out.ImportID))
-	}
-	for _, l := range out.Listed {
-		reason := l.Reason
-		if l.Field != "" {
-			reason = l.Field + " " + reason
-		}
-		fmt.Fprintf(w, "%s: %s\n", clean(l.Place), clean(reason))
-	}
-	if more := out.Refused + out.Skipped - len(out.Listed); more > 0 {
-		fmt.Fprintf(w, "… and %d more; --report writes them all to a file\n", more)
-	}
-}
+var printImported = page[imported](`{{.Seen}} seen: {{.Stored}} {{if .DryRun}}would be {{end}}stored, {{.Duplicates}} there already, {{.Refused}} refused, {{.Skipped}} passed over
+{{- with .ImportID}}
+To take it back: skillrouter import undo {{short .}}
+{{- end}}
+{{- range .Listed}}
+{{.Place}}: {{with .Field}}{{.}} {{end}}{{.Reason}}
+{{- end}}
+{{- if .More}}
+… and {{.More}} more; --report writes them all to a file
+{{- end}}`)
+
+// More is how many that were refused or passed over are not listed.
+func (out imported) More() int { return out.Refused + out.Skipped - len(out.Listed) }

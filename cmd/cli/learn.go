@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -172,7 +169,7 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 		}
 	}
 	out.Seconds = time.Since(begin).Seconds()
-	return s.print(out, func(w io.Writer) { printLearned(w, &out) })
+	return printed(s, out, nil, printLearned)
 }
 
 // recordedFailures is what learning asks of a router's history.Service, or of one of its own.
@@ -310,36 +307,27 @@ It exits with 1 where no mistake came back, or where warnings bother more often 
 		}
 		out := replayedHistory{Files: files, Skipped: l.Skipped, Seconds: time.Since(begin).Seconds(), Replayed: replay.Replayed}
 		out.PerMille = 1000 * float64(out.Total.False) / float64(max(1, out.Total.Fine))
-		return s.printOr(out.Total.Repeats == 0 || out.PerMille > most, out, func(w io.Writer) { printReplayed(w, &out, each) })
+		return s.printOr(out.Total.Repeats == 0 || out.PerMille > most, out, func(w io.Writer) {
+			printReplayed(w, out)
+			if each {
+				tableOf(w, "session_id project repeats=CAME_BACK named answered warned false saved=CALLS", "", out.Each)
+			}
+		})
 	}))
 }
 
-func printReplayed(w io.Writer, out *replayedHistory, each bool) {
-	t := &out.Total
-	fmt.Fprintf(w, "Replayed %d sessions of %d records: %d commands, %d mistakes, %d of them made in an earlier session too.\n", out.Sessions, out.Files, t.Commands, t.Mistakes, t.Repeats)
-	if t.Repeats == 0 {
-		return
-	}
-	fmt.Fprintln(w)
-	var shares [][]string
-	for _, share := range t.Shares() {
-		shares = append(shares, []string{share.Name, fmt.Sprintf("%d of %d", share.Part, share.Of), fmt.Sprintf("%.3g %%", 100*share.Share)})
-	}
-	shares[len(shares)-1][2] = fmt.Sprintf("%.3g of 1,000", out.PerMille)
-	table(w, []string{"would have been", "", ""}, shares)
-	fmt.Fprintf(w, "\nCalls between these failures and what mended them again: %d. The start has %.1f lines.\n", t.Saved, float64(out.Lines)/float64(max(1, out.Sessions)))
-	if !each {
-		return
-	}
-	fmt.Fprintln(w)
-	var rows [][]string
-	for _, r := range out.Each {
-		if r.Repeats > 0 {
-			rows = append(rows, []string{r.Session, r.Project, strconv.Itoa(r.Repeats), strconv.Itoa(r.Named), strconv.Itoa(r.Answered), strconv.Itoa(r.Warned), strconv.Itoa(r.False), strconv.Itoa(r.Saved)})
-		}
-	}
-	table(w, []string{"session", "project", "came back", "named", "answered", "warned", "false", "calls"}, rows)
-}
+var printReplayed = page[replayedHistory](`
+{{- with .Total}}Replayed {{$.Sessions}} sessions of {{$.Files}} records: {{.Commands}} commands, {{.Mistakes}} mistakes, {{.Repeats}} of them made in an earlier session too.
+{{- if .Repeats}}
+
+Would have been:
+{{- range .Shares}}
+{{printf "%6d of %-6d" .Part .Of}} {{.Name}}
+{{- end}}
+
+Warnings before commands that went well: {{printf "%.3g" $.PerMille}} of 1,000. Calls between these failures and what mended them again: {{.Saved}}.
+{{- end}}
+{{- end}}`)
 
 // projectOf is the project of a folder that an agent worked in, each folder looked at once.
 func (s *shell) projectOf() func(dir string) string {
@@ -355,62 +343,45 @@ func (s *shell) projectOf() func(dir string) string {
 	}
 }
 
-func printLearned(w io.Writer, out *learnedHistory) {
-	fmt.Fprintf(w, "Read %d of %d records: %d commands, %d mistakes, %d of them made in an earlier session too.\n", out.Read, out.Files, out.Steps, out.Failures, out.Repeats)
-	if n := out.Skipped.Links + out.Skipped.Foreign + out.Skipped.Unread; n > 0 {
-		fmt.Fprintf(w, "Passed over: %d links, %d files of other users, %d that cannot be read.\n", out.Skipped.Links, out.Skipped.Foreign, out.Skipped.Unread)
-	}
-	for _, p := range out.Projects {
-		fmt.Fprintf(w, "\n%s: %d sessions: %d failures came back, %d times in all.\n", clean(cmp.Or(p.Project, "(no project)")), p.Sessions, p.Recurring, p.Times)
-		for _, i := range p.Incidents {
-			printIncident(w, &i)
-		}
-	}
-	if out.Accepted > 0 {
-		fmt.Fprintf(w, "\n%d may warn before a command now.\n", out.Accepted)
-	}
-	if out.Undone > 0 {
-		fmt.Fprintf(w, "\n%d warn no more.\n", out.Undone)
-	}
-}
+var printLearned = page[learnedHistory](`Read {{.Read}} of {{.Files}} records: {{.Steps}} commands, {{.Failures}} mistakes, {{.Repeats}} of them made in an earlier session too.
+{{- with .Skipped}}
+{{- if or .Links .Foreign .Unread}}
+Passed over: {{.Links}} links, {{.Foreign}} files of other users, {{.Unread}} that cannot be read.
+{{- end}}
+{{- end}}
+{{- range .Projects}}
 
-func printIncident(w io.Writer, i *history.Incident) {
-	mark := ""
-	if i.Accepted {
-		mark = ", warns"
-	}
-	fmt.Fprintf(w, "- %s: %s\n  %s: %d times in %d sessions%s\n", clean(i.Program), clean(i.Example), shortID(i.ID), i.Count, i.Sessions, mark)
-	for k, f := range i.Fixes {
-		if k == 2 {
-			break
-		}
-		worked := fmt.Sprintf("worked %d times", f.Worked)
-		if f.Failed > 0 {
-			worked += fmt.Sprintf(", failed %d", f.Failed)
-		}
-		if f.Risky {
-			worked += ", never offered: it deletes or forces"
-		} else if f.Foreign != "" && !f.Person {
-			worked += ", offered after a person accepts this id: it " + f.Foreign
-		}
-		if len(f.By) > 0 {
-			worked += ", learned of " + clean(strings.Join(f.By, ", "))
-		}
-		for _, step := range f.Steps {
-			fmt.Fprintf(w, "    before: %s\n", clean(step))
-		}
-		fmt.Fprintf(w, "    %s: %s\n", worked, clean(f.Command))
-	}
-	if i.Edits > 0 {
-		fmt.Fprintf(w, "    went through %d times after edits\n", i.Edits)
-	}
-	for k, a := range i.Others {
-		if k == 2 {
-			break
-		}
-		fmt.Fprintf(w, "    failed too (%d times): %s\n", a.Count, clean(a.Command))
-	}
-}
+{{or .Project "(no project)"}}: {{.Sessions}} sessions: {{.Recurring}} failures came back, {{.Times}} times in all.
+{{- range .Incidents}}
+- {{.Program}}: {{.Example}}
+  {{short .ID}}: {{.Count}} times in {{.Sessions}} sessions{{if .Accepted}}, warns{{end}}
+{{- range head .Fixes}}
+{{- range .Steps}}
+    before: {{.}}
+{{- end}}
+    worked {{.Worked}} times
+{{- if .Failed}}, failed {{.Failed}}{{end}}
+{{- if .Risky}}, never offered: it deletes or forces
+{{- else if and .Foreign (not .Person)}}, offered after a person accepts this id: it {{.Foreign}}
+{{- end}}
+{{- with .By}}, learned of {{.}}{{end}}: {{.Command}}
+{{- end}}
+{{- if .Edits}}
+    went through {{.Edits}} times after edits
+{{- end}}
+{{- range head .Others}}
+    failed too ({{.Count}} times): {{.Command}}
+{{- end}}
+{{- end}}
+{{- end}}
+{{- if .Accepted}}
+
+{{.Accepted}} may warn before a command now.
+{{- end}}
+{{- if .Undone}}
+
+{{.Undone}} warn no more.
+{{- end}}`)
 
 func (s *shell) briefCommand() *cobra.Command {
 	var query history.BriefQuery
@@ -422,10 +393,6 @@ func (s *shell) briefCommand() *cobra.Command {
 			}
 			return nil
 		},
-		show: func(w io.Writer, brief history.Brief) {
-			for line := range strings.Lines(brief.Text) {
-				fmt.Fprintln(w, clean(strings.TrimSuffix(line, "\n")))
-			}
-		},
+		says: `{{lines "" .Text}}`,
 	})
 }

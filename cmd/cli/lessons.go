@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"cmp"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +15,6 @@ const lessonRows = "number=NO title lesson_type=TYPE domain severity level statu
 
 func (s *shell) lessonsCommand() *cobra.Command {
 	query := lesson.Query{Shown: true}
-	var review lesson.ReviewQuery
 	var own bool
 	return s.verbs(verbs{
 		name: "lessons", short: "Lessons, from what went well or badly: add, list, show, edit, delete", of: "LESSON",
@@ -30,7 +26,7 @@ func (s *shell) lessonsCommand() *cobra.Command {
 			s.lessonsEdit("LESSON"),
 			{
 				use: "search TEXT...", aliases: []string{"relevant"}, short: "Find the lessons that fit a situation, best first", do: lesson.Service.Relevant,
-				words: []string{"context"}, in: &query, finds: true, hides: "shown prefer_project include_cross_domain",
+				words: []string{"context"}, in: &query, found: "lesson_type domain category severity last_occurred confidence", hides: "shown prefer_project include_cross_domain",
 				flags: options{option("own-domain", &own, "no lessons of other domains"), s.minRelevance(&query.MinRelevance, &query.Shown)},
 				before: func() error {
 					query.PreferProject = s.project()
@@ -39,7 +35,6 @@ func (s *shell) lessonsCommand() *cobra.Command {
 					}
 					return nil
 				},
-				show: s.printFoundLessons,
 			},
 			{
 				use: "validate LESSON [JUDGEMENT] [NOTES...]", short: "Judge a lesson; its confidence moves with it", do: lesson.Service.Validate,
@@ -49,7 +44,7 @@ func (s *shell) lessonsCommand() *cobra.Command {
 			{
 				use: "apply LESSON OUTCOME [NOTES...]", short: "Say that a lesson was applied, and how it went", do: lesson.Service.Apply,
 				long: "Says that a lesson was applied. OUTCOME is " + names(learning.Results()) + ".",
-				says: "lesson {lesson_id}: confidence {new_confidence}, was {previous_confidence}; applied {total_applications} times, success rate {success_rate}\nit has failed too often and was retired: {deprecated}",
+				says: "lesson {{.LessonNumber}}: confidence {{.NewConfidence}}, was {{.PreviousConfidence}}; applied {{.TotalApplications}} times, success rate {{.SuccessRate}}{{if .Deprecated}}\nit has failed too often and was retired{{end}}",
 			},
 			{
 				use: "promote LESSON [NOTES...]", short: "Draw a pattern from cases, or raise a pattern to a principle", do: lesson.Service.Promote, as: s.person,
@@ -61,8 +56,15 @@ successful applications in distinct contexts. A refusal says what is missing.
 			{use: "retire LESSON REASON...", do: lesson.Service.Retire, as: s.person, hidden: true},
 			{use: "restore LESSON [NOTE...]", do: lesson.Service.Restore},
 			{
-				use: "review", short: "List lessons that can be promoted, and those not validated for long", do: lesson.Service.Review, in: &review,
-				show: func(w io.Writer, found lesson.Review) { printReview(w, found, review.Limit) },
+				use: "review", short: "List lessons that can be promoted, and those not validated for long", do: lesson.Service.Review,
+				says: `{{with .Promotions}}Can be promoted:
+{{table "number=NO title from to why" .}}
+
+{{end}}
+{{- with .Stale}}Not validated for long:
+{{table "number=NO title level days" .}}
+{{end}}
+{{- if not (or .Promotions .Stale)}}Nothing needs your eye.{{end}}`,
 			},
 			{use: "history LESSON", short: "Show what happened to a lesson, oldest first", do: lesson.Service.History, rows: "at=WHEN kind=WHAT agent_id=WHO after.level=LEVEL after.status=STATUS before.confidence=WAS after.confidence=CONFIDENCE note"},
 		},
@@ -101,54 +103,9 @@ func (s *shell) rulesCommand() *cobra.Command {
 	})
 }
 
-func (s *shell) printFoundLessons(w io.Writer, found lesson.Results) {
-	searched(w, found.Corrected, found.Notice)
-	nothing(w, len(found.Results), nil)
-	for i, one := range learning.FoldFound(found.Results) {
-		hit := found.Results[one.At]
-		hitHead(w, i, hit.Title, "lesson %d, %s, %s", hit.Number, hit.Type, ofHundred(hit.Relevance))
-		fmt.Fprintf(w, "    (%s; %s; seen %s, confidence %.2f)\n", place(hit.Lesson), hit.Severity, ago(s.now(), hit.LastOccurred), hit.Confidence)
-		indented(w, shortened(first(hit.Solution, hit.Outcome, hit.Context)))
-		printIf(w, "    %s\n", one.Like())
-		explained(w, hit.Score, hit.Why)
-	}
-	if found.LeftOut > 0 {
-		fmt.Fprintf(w, "\n%d more were too long to add.\n", found.LeftOut)
-	}
-}
-
-// place is where a lesson belongs.
-func place(l lesson.Lesson) string {
-	if l.Category == l.Domain {
-		return clean(l.Domain)
-	}
-	return clean(l.Domain + "/" + l.Category)
-}
-
 // names lists an enumeration for a flag's help.
 func names[Name ~string](all []Name) string {
 	return strings.Join(safetext.Strings(all), ", ")
-}
-
-func printReview(w io.Writer, review lesson.Review, limit int) {
-	if len(review.Promotions)+len(review.Stale) == 0 {
-		fmt.Fprintln(w, "Nothing needs your eye.")
-		return
-	}
-	if len(review.Promotions) > 0 {
-		fmt.Fprintln(w, "Can be promoted:")
-		tableOf(w, "number=NO title from to why", "", review.Promotions)
-	}
-	if len(review.Stale) > 0 {
-		if len(review.Promotions) > 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintln(w, "Not validated for long:")
-		tableOf(w, "number=NO title level days", "", review.Stale)
-	}
-	if most := cmp.Or(limit, learning.DefaultListing); max(len(review.Promotions), len(review.Stale)) >= most {
-		fmt.Fprintf(w, "There may be more: --limit %d\n", min(2*most, learning.MaxLimit))
-	}
 }
 
 // person is who judges: the flag, else the agent whose wrapper started this

@@ -62,28 +62,26 @@ func policyFlags(task, root, policy *string) options {
 	}
 }
 
-func printPreflight(w io.Writer, p folder.Preflight) {
-	from := p.IndexPath
-	if p.Source == folder.SourceHeadings {
-		from = "the headings of the notes"
-	}
-	if len(p.Matches) == 0 {
-		fmt.Fprintln(w, "No lesson fits this task.")
-		return
-	}
-	fmt.Fprintf(w, "%s for this task, from %s\n", plural(len(p.Matches), "lesson"), clean(from))
-	for i, m := range p.Matches {
-		fmt.Fprintf(w, "\n%d. %s  [%s %s, %.1f]\n", i+1, clean(strings.TrimSpace(m.Title)), m.Level, clean(m.ID), m.Score)
-		printIf(w, "    %s\n", m.Path)
-		fmt.Fprintf(w, "    %s\n", clean(m.Reason))
-	}
+var printPreflight = page[folder.Preflight](`
+{{- if not .Matches}}No lesson fits this task.
+{{- else}}{{count (len .Matches) "lesson"}} for this task, from {{if eq .Source "headings"}}the headings of the notes{{else}}{{.IndexPath}}{{end}}
+{{- range $i, $match := .Matches}}
+
+{{place $i}}. {{.Title}}  [{{.Level}} {{.ID}}, {{printf "%.1f" .Score}}]
+{{- with .Path}}
+    {{.}}
+{{- end}}
+    {{.Reason}}
+{{- end}}
+{{- end}}`)
+
+// guarded is what the guard of a repository found, and where it is kept.
+type guarded struct {
+	folder.Guarded
+	Artifact string `json:"artifact"`
 }
 
 func (s *shell) lessonsGuard() *cobra.Command {
-	type checked struct {
-		folder.Guarded
-		Artifact string `json:"artifact"`
-	}
 	var task, root, policyName string
 	how := folder.GuardOptions{GateTime: folder.DefaultGateTime, Now: s.now}
 	cmd := s.local(command{
@@ -122,7 +120,7 @@ repository's Makefile.`,
 		if err != nil {
 			return err
 		}
-		err = s.print(checked{out, artifact}, func(w io.Writer) { printGuarded(w, out, artifact) })
+		err = printed(s, guarded{out, artifact}, nil, printGuarded)
 		if err == nil && out.Status == folder.VerdictBlock {
 			return exitError(exitRefused)
 		}
@@ -132,21 +130,15 @@ repository's Makefile.`,
 	return cmd
 }
 
-func printGuarded(w io.Writer, out folder.Guarded, artifact string) {
-	fmt.Fprintf(w, "%s (mode %s): %d high, %d medium", out.Status, out.Mode, out.Summary.High, out.Summary.Medium)
-	if out.Semantic.Status != folder.SemanticDisabled {
-		fmt.Fprintf(w, "; review %s", out.Semantic.Status)
-		if out.Semantic.Status == folder.SemanticCompleted {
-			fmt.Fprintf(w, " with %s", plural(len(out.Semantic.Findings), "finding"))
-		}
-	}
-	fmt.Fprintln(w)
-	for _, f := range out.Deterministic {
-		fmt.Fprintf(w, "%-6s  %s: %s\n", f.Severity, f.Code, clean(f.Message))
-	}
-	for _, f := range out.Semantic.Findings {
-		fmt.Fprintf(w, "%-6s  review, %s: %s\n", f.Severity, clean(f.Rule), clean(f.Message))
-		indented(w, f.Recommendation)
-	}
-	fmt.Fprintf(w, "Kept in %s\n", artifact)
-}
+var printGuarded = page[guarded](`{{.Status}} (mode {{.Mode}}): {{.Summary.High}} high, {{.Summary.Medium}} medium
+{{- if ne .Semantic.Status "disabled"}}; review {{.Semantic.Status}}
+{{- if eq .Semantic.Status "completed"}} with {{count (len .Semantic.Findings) "finding"}}{{end}}
+{{- end}}
+{{- range .Deterministic}}
+{{printf "%-6s" .Severity}}  {{.Code}}: {{.Message}}
+{{- end}}
+{{- range .Semantic.Findings}}
+{{printf "%-6s" .Severity}}  review, {{.Rule}}: {{.Message}}
+{{indent .Recommendation}}
+{{- end}}
+Kept in {{.Artifact}}`)

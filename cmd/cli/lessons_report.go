@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"net/http"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
 	"skillrouter/learning/lesson"
 	"skillrouter/router/client"
 )
@@ -65,21 +65,19 @@ code is then 1.`,
 	})
 }
 
-func printReported(w io.Writer, r lesson.Reported) {
-	if r.Duplicate {
-		fmt.Fprintf(w, "lesson %d (%s) was known; seen %d times now\n", r.Number, clean(r.LessonID), r.Occurrences)
-	} else {
-		fmt.Fprintf(w, "lesson %d (%s) recorded\n", r.Number, clean(r.LessonID))
-	}
-	if r.Patterns > 0 {
-		fmt.Fprintf(w, "it belongs to %s\n", plural(r.Patterns, "pattern"))
-	}
-	printIf(w, "escalated to %s\n", strings.Join(r.EscalatedTo, ", "))
-	printIf(w, "cut out before it was stored: %s\n", strings.Join(r.Redacted, ", "))
-	for _, note := range r.Notes {
-		fmt.Fprintf(w, "note: %s\n", clean(note))
-	}
-}
+var printReported = page[lesson.Reported](`lesson {{.Number}} ({{.LessonID}}) {{if .Duplicate}}was known; seen {{.Occurrences}} times now{{else}}recorded{{end}}
+{{- if .Patterns}}
+it belongs to {{count .Patterns "pattern"}}
+{{- end}}
+{{- with .EscalatedTo}}
+escalated to {{.}}
+{{- end}}
+{{- with .Redacted}}
+cut out before it was stored: {{.}}
+{{- end}}
+{{- range .Notes}}
+note: {{.}}
+{{- end}}`)
 
 // reportFile reports the lessons of a file. What one leaves open is as defaults has it.
 func (s *shell) reportFile(ctx context.Context, c *client.Client, name string, defaults lesson.Draft) error {
@@ -90,81 +88,60 @@ func (s *shell) reportFile(ctx context.Context, c *client.Client, name string, d
 	if len(text) > maxLessonFile {
 		return fmt.Errorf("%s is longer than %d bytes: send it in parts", name, maxLessonFile)
 	}
-	drafts, places, refused, err := readLessons(text)
+	lessons, err := objectsOf(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	for i := range drafts {
-		d := &drafts[i]
-		d.SourceAgent = first(d.SourceAgent, defaults.SourceAgent)
-		d.Domain, d.Project = first(d.Domain, defaults.Domain), first(d.Project, defaults.Project)
-		d.Category = first(d.Category, defaults.Category, d.Domain)
-		d.Type, d.Severity, d.Confidence = cmp.Or(d.Type, defaults.Type), cmp.Or(d.Severity, defaults.Severity), cmp.Or(d.Confidence, defaults.Confidence)
-		if len(d.Tags) == 0 {
-			d.Tags = defaults.Tags
+	usual, _ := json.Marshal(defaults) // it is made of texts and numbers
+	for i, text := range lessons {
+		var said, given map[string]json.RawMessage
+		if json.Unmarshal(text, &given) != nil || given == nil {
+			continue // the router refuses it
 		}
-		if d.Type == learning.LessonAntiPattern {
-			d.Proposed, d.BlockAction, d.Force = d.Proposed || defaults.Proposed, d.BlockAction || defaults.BlockAction, d.Force || defaults.Force
+		_ = json.Unmarshal(usual, &said)
+		for name, value := range said {
+			switch {
+			case given[name] != nil || slices.Contains([]string{`""`, "0", "false", "null", "[]"}, string(value)):
+			case slices.Contains([]string{"proposed", "block_action", "force"}, name) && string(cmp.Or(string(given["lesson_type"]), string(said["lesson_type"]))) != `"anti_pattern"`:
+			default:
+				given[name] = value
+			}
 		}
+		if given["category"] == nil && given["domain"] != nil {
+			given["category"] = given["domain"]
+		}
+		lessons[i], _ = json.Marshal(given)
 	}
-	result, err := client.Send(ctx, c, lesson.Service.ReportAll, drafts)
-	if err != nil {
+	var result lesson.BulkReported
+	if err := c.Call(ctx, http.MethodPost, "/lessons/bulk", lessons, &result); err != nil {
 		return err
 	}
-	for i := range result.Results {
-		result.Results[i].Index = places[result.Results[i].Index]
-	}
-	for i := range result.Refused {
-		result.Refused[i].Index = places[result.Refused[i].Index]
-	}
-	result.Refused = append(result.Refused, refused...)
-	result.RefusedCount += len(refused)
-	return s.printOr(result.RefusedCount > 0, result, func(w io.Writer) {
-		fmt.Fprintf(w, "%d recorded, %d known already, %d refused\n", result.Processed-result.Duplicates, result.Duplicates, result.RefusedCount)
-		for i, r := range result.Refused {
-			if i == maxListed {
-				fmt.Fprintf(w, "… and %d more\n", result.RefusedCount-maxListed)
-				break
-			}
-			fmt.Fprintf(w, "lesson at place %d: %s\n", r.Index, clean(r.Error))
-		}
-	})
+	return s.printOr(result.RefusedCount > 0, result, func(w io.Writer) { printBulk(w, result) })
 }
 
-// readLessons reads a JSON array of lessons, or lessons one after another.
-// Those that are no lessons are refused by their place, counted from 0; text
-// that is no JSON ends it all.
-func readLessons(text []byte) (drafts []lesson.Draft, places []int, refused []learning.Refusal, err error) {
+var printBulk = page[lesson.BulkReported](`{{.Processed}} taken, {{.Duplicates}} of them known already, {{.RefusedCount}} refused
+{{- range .Refused}}
+lesson at place {{.Index}}: {{with .Field}}{{.}} {{end}}{{.Error}}
+{{- end}}`)
+
+// objectsOf are the elements of a JSON array, or JSON values one after another.
+func objectsOf(text []byte) (list []json.RawMessage, err error) {
 	if !utf8.Valid(text) {
-		return nil, nil, nil, errors.New("is not valid UTF-8")
+		return nil, errors.New("is not valid UTF-8")
 	}
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	array := bytes.HasPrefix(text, []byte("["))
-	if array {
-		_, _ = decoder.Token() // the bracket is there
+	if bytes.HasPrefix(text, []byte("[")) {
+		if err := json.Unmarshal(text, &list); err != nil {
+			return nil, fmt.Errorf("is not valid JSON: %w", err)
+		}
+		return list, nil
 	}
-	for place := 0; decoder.More(); place++ {
-		var raw json.RawMessage
-		if err := decoder.Decode(&raw); err != nil {
-			return nil, nil, nil, fmt.Errorf("is not valid JSON at place %d: %w", place, err)
+	for decoder := json.NewDecoder(bytes.NewReader(text)); decoder.More(); {
+		var one json.RawMessage
+		if err := decoder.Decode(&one); err != nil {
+			return nil, fmt.Errorf("is not valid JSON at place %d: %w", len(list), err)
 		}
-		var draft lesson.Draft
-		one := json.NewDecoder(bytes.NewReader(raw))
-		one.DisallowUnknownFields()
-		if err := one.Decode(&draft); err != nil {
-			refused = append(refused, learning.Refusal{Index: place, Error: "is no lesson: " + strings.TrimPrefix(err.Error(), "json: ")})
-			continue
-		}
-		drafts, places = append(drafts, draft), append(places, place)
+		list = append(list, one)
 	}
-	if array {
-		if _, err := decoder.Token(); err != nil {
-			return nil, nil, nil, fmt.Errorf("the array is not finished: %w", err)
-		}
-		if decoder.More() {
-			return nil, nil, nil, errors.New("something follows the array")
-		}
-	}
-	return drafts, places, refused, nil
+	return list, nil
 }

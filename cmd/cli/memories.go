@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/history"
@@ -30,7 +29,7 @@ func (s *shell) factsCommand() *cobra.Command {
 				long: `Stores a value under a key, over what is there. VALUE is JSON; what is no JSON
 is stored as a text. Without VALUE, or with "-", it is read from standard input.
 Without --ttl it is true for ever.`,
-				says: "{key} stored as version {version}, {expires_at}\nsecrets were cut out of it: {redacted}",
+				says: "{{.Key}} stored as version {{.Version}}, {{until .ExpiresAt}}{{with .Redacted}}\nsecrets were cut out of it: {{.}}{{end}}",
 			},
 			{use: "list [PATTERN]", short: "List facts", do: fact.Service.Search},
 			{
@@ -64,10 +63,10 @@ func (s *shell) episodesCommand() *cobra.Command {
 		rows: "number=NO event_type=TYPE title agent_id project created_at=WHEN",
 		plain: []command{
 			{
-				use: "add TYPE TITLE [CONTENT]", aliases: []string{"record"}, short: "Record an action, error, decision or outcome", do: episode.Service.Record,
+				use: "add TYPE TITLE [CONTENT]", aliases: []string{"record"}, choices: episode.EventTypes(), short: "Record an action, error, decision or outcome", do: episode.Service.Record,
 				long: `Records what happened. TYPE is action, error, decision or outcome. Without
 CONTENT the title stands for it; "-" reads it from standard input.`,
-				words: []string{"event_type"}, in: &draft, hides: "event learned context persona", as: s.sender, says: "{id} recorded, in session {session_id}",
+				words: []string{"event_type"}, in: &draft, hides: "event learned context persona", as: s.sender, says: "{{.ID}} recorded{{with .SessionID}}, in session {{.}}{{end}}",
 				before: func() error {
 					draft.Content = first(draft.Content, draft.Title)
 					return nil
@@ -75,29 +74,17 @@ CONTENT the title stands for it; "-" reads it from standard input.`,
 			},
 			{
 				use: "remember EVENT [LEARNED]", short: "Remember an incident or investigation, and what it taught", do: episode.Service.Record, as: s.sender,
-				hides: "content importance title event_type", says: "{id} remembered, for the persona {persona}",
+				hides: "content importance title event_type", says: "{{.ID}} remembered, for the persona {{.Persona}}",
 			},
 			{use: "list", aliases: []string{"recent"}, short: "Show the latest episodes, the newest first", do: episode.Service.Recent},
 			{use: "show EPISODE", do: episode.Service.Episode},
 			{use: "edit EPISODE --FIELD TEXT...", short: "Change what an episode says", do: episode.Service.Edit, full: true},
 			{
-				use: "search TEXT...", do: episode.Service.Search, in: &query, finds: true, words: []string{"query"}, hides: "shown prefer_project",
+				use: "search TEXT...", do: episode.Service.Search, in: &query, found: "event_type agent_id created_at", words: []string{"query"}, hides: "shown prefer_project",
 				flags: options{s.minRelevance(&query.MinRelevance, &query.Shown)},
 				before: func() error {
 					query.PreferProject = s.project()
 					return nil
-				},
-				show: func(w io.Writer, results episode.Results) {
-					searched(w, results.Corrected, results.Notice)
-					nothing(w, len(results.Results), nil)
-					for i, one := range learning.FoldFound(results.Results) {
-						hit := results.Results[one.At]
-						hitHead(w, i, hit.Title, "%s, %s", clean(hit.ID), ofHundred(hit.Relevance))
-						fmt.Fprintf(w, "    (%s by %s, %s)\n", clean(hit.EventType), clean(hit.AgentID), ago(s.now(), hit.CreatedAt))
-						indented(w, shortened(hit.Content))
-						printIf(w, "    %s\n", one.Like())
-						explained(w, hit.RelevanceScore, hit.Why)
-					}
 				},
 			},
 		},
@@ -213,7 +200,7 @@ func (s *shell) gapsCommand() *cobra.Command {
 		name: "gaps", short: "Questions that found nothing",
 		plain: []command{
 			{use: "list", short: "List gaps", do: verdict.Service.Gaps, rows: "short=GAP count=ASKED last_asked=LAST project question"},
-			{use: "dismiss GAP", do: verdict.Service.Dismiss, says: "{id} dismissed"},
+			{use: "dismiss GAP", do: verdict.Service.Dismiss, says: "{{.ID}} dismissed"},
 		},
 	})
 }

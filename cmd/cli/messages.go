@@ -277,22 +277,13 @@ func said(name, text string) json.RawMessage {
 }
 
 // printSent tells what became of a signal.
-func printSent(w io.Writer, sent comms.Sent) {
-	state := "stored; it waits until the agent listens"
-	switch {
-	case sent.Duplicate:
-		state = "not sent again: the key was used before"
-	case len(sent.Recipients) > 0:
-		state = "sent to " + clean(strings.Join(sent.Recipients, ", "))
-	case sent.Delivered:
-		state = "delivered"
-	case sent.Target == comms.Broadcast && operational.Halts(sent.Signal):
-		state = "stored; each agent that is there now is told when it listens next"
-	case sent.Target == comms.Broadcast:
-		state = "stored; each agent is told when it listens next"
-	}
-	fmt.Fprintf(w, "%s to %s: %s (seq %d, %s)\n", clean(sent.Signal), clean(sent.Target), state, sent.Seq, clean(sent.MessageID))
-}
+var printSent = page[comms.Sent](`{{.Signal}} to {{.Target}}: 
+{{- if .Duplicate}} not sent again: the key was used before
+{{- else if .Recipients}} sent to {{.Recipients}}
+{{- else if .Delivered}} delivered
+{{- else if eq .Target "broadcast"}} stored; each agent{{if halts .Signal}} that is there now{{end}} is told when it listens next
+{{- else}} stored; it waits until the agent listens
+{{- end}} (seq {{.Seq}}, {{.MessageID}})`)
 
 func (s *shell) stopCommand() *cobra.Command {
 	draft := operational.MessageDraft{Signal: operational.SignalStop}

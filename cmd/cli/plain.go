@@ -55,9 +55,28 @@ func (s *shell) does(of command) *cobra.Command {
 	if of.args.count == nil {
 		of.args = p.words()
 	}
+	if of.says != "" {
+		noted(of.says, p.named(reflect.Zero(p.answers())).Type())
+	}
 	of.flags = append(of.flags, p.flags()...)
 	of.before = p.complete
-	return s.calls(of, p.run)
+	cmd := s.calls(of, p.run)
+	if len(p.places) > 0 && of.things != nil && p.namesOne() {
+		var second []string
+		if len(p.places) > 1 {
+			second = p.places[1].field.Choices
+		}
+		cmd.ValidArgsFunction = s.suggest(*of.things, second)
+	} else if len(p.places) > 0 {
+		cmd.ValidArgsFunction = among(slices.Concat(p.places[0].field.Choices, of.choices))
+	}
+	return cmd
+}
+
+// namesOne tells whether the first word names a thing that is there.
+func (p *plainCommand) namesOne() bool {
+	_, number := p.takes[0].(*int64)
+	return p.one != nil || number || p.id() != nil || p.member("key") != nil && p.op.Verb != "PUT"
 }
 
 // plainCommand is the command of an operation while it is made and run.
@@ -313,7 +332,7 @@ func (p *plainCommand) run(ctx context.Context, c *client.Client) (err error) {
 	for i, one := range p.takes {
 		arguments[i] = reflect.ValueOf(one).Elem().Interface()
 	}
-	answer := reflect.New(cmp.Or(p.returns, reflect.TypeFor[struct{}]()))
+	answer := reflect.New(p.answers())
 	if err := c.Do(ctx, p.op, answer.Interface(), arguments...); err != nil {
 		return err
 	}
@@ -331,20 +350,9 @@ func (p *plainCommand) run(ctx context.Context, c *client.Client) (err error) {
 	if total := reflect.Indirect(member(answer, "total")); total.CanInt() && pageOf(answer).IsValid() {
 		more = p.moreThan(pageOf(answer).Len(), total.Int())
 	}
-	switch {
-	case p.of.became != "":
-		answer = reflect.ValueOf(removed{fmt.Sprint(p.places[0].field.Value), p.of.became})
-	case p.returns == nil:
-		answer = reflect.ValueOf(struct {
-			ID string `json:"id"`
-		}{fmt.Sprint(p.places[0].field.Value)})
-	case answer.CanInt(): // a figure, by its name
-		named := reflect.New(p.op.Output()).Elem()
-		named.Field(0).Set(answer)
-		answer = named
-	}
+	answer = p.named(answer)
 	page := pageOf(answer)
-	bad := p.of.finds && page.IsValid() && page.Len() == 0
+	bad := (p.of.finds || p.of.found != "") && page.IsValid() && page.Len() == 0
 	err = p.s.printOr(bad, answer.Interface(), func(w io.Writer) { p.of.shown(w, answer) })
 	if more == "" || err != nil {
 		return err
@@ -355,6 +363,26 @@ func (p *plainCommand) run(ctx context.Context, c *client.Client) (err error) {
 	}
 	_, err = io.WriteString(to, more)
 	return err
+}
+
+// answers is the type of what the operation answers.
+func (p *plainCommand) answers() reflect.Type { return cmp.Or(p.returns, reflect.TypeFor[struct{}]()) }
+
+// named is an answer with names: that of what was meant where there is none else, and of a figure that of the operation.
+func (p *plainCommand) named(answer reflect.Value) reflect.Value {
+	switch {
+	case p.of.became != "":
+		return reflect.ValueOf(removed{fmt.Sprint(p.places[0].field.Value), p.of.became})
+	case p.returns == nil:
+		return reflect.ValueOf(struct {
+			ID string `json:"id"`
+		}{fmt.Sprint(p.places[0].field.Value)})
+	case answer.CanInt():
+		named := reflect.New(p.op.Output()).Elem()
+		named.Field(0).Set(answer)
+		return named
+	}
+	return answer
 }
 
 // moreThan says how the rest of a page is seen, of so many that there are.

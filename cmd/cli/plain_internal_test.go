@@ -58,10 +58,10 @@ func TestShown(t *testing.T) {
 		"nothing":         {command{use: "list", kind: "answers"}, []answer{}, []string{"No answers."}, "NAME"},
 		"other columns":   {command{use: "list", rows: "title"}, []answer{shownAnswer}, []string{"NAME", "PROGRESS"}, "TITLE"},
 		"whole":           {command{use: "show ID", rows: "status=STATE"}, shownAnswer, []string{"Name      deploy", "State     pending", "\nContent\n    one\n    two\n", "\nSteps\n    test  run: make test\n"}, "never shown"},
-		"sentences":       {command{use: "add", says: "{name} stored, {expires_at}\ncut: {nothing}\nother: {nothing|none}"}, shownAnswer, []string{"deploy stored, for ever\nother: none\n"}, "cut"},
+		"sentences":       {command{use: "add", says: "{{.Name}} stored, {{until .Expires}}{{if not .Missed}}\ncut{{end}}\nother: none"}, shownAnswer, []string{"deploy stored, for ever\nother: none\n"}, "cut"},
 		"hostile, row":    {command{use: "add", rows: "name content"}, hostile, []string{"⟨U+001B⟩[31m y"}, "\x1b"},
 		"hostile, whole":  {command{use: "show ID"}, hostile, []string{"x⟨U+001B⟩[31m\n    y"}, "\x1b"},
-		"hostile, saying": {command{use: "add", says: "{name}"}, hostile, []string{"x⟨U+001B⟩[31m y\n"}, "\x1b"},
+		"hostile, saying": {command{use: "add", says: "{{.Name}}"}, hostile, []string{"x⟨U+001B⟩[31m y\n"}, "\x1b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder

@@ -15,7 +15,7 @@ func TestTitlesStandOnOneLine(t *testing.T) {
 	match := rule.Match{RuleID: hostile, Title: hostile, Reason: hostile, WhyBad: hostile}
 	var out strings.Builder
 	printChecked(&out, guard.Checked{Decision: rule.DecisionBlock, CheckID: "c", Warnings: []string{hostile}, Matches: []rule.Match{match}, Alternatives: []string{hostile}})
-	printApproval(&out, lesson.Approval{ID: "a", Agent: hostile, Folder: hostile, Action: hostile, Matches: []rule.Match{match}, Notes: hostile, State: lesson.ApprovalPending})
+	render(&out, approvalPage, lesson.Approval{ID: "a", Agent: hostile, Folder: hostile, Action: hostile, Matches: []rule.Match{match}, Notes: hostile, State: lesson.ApprovalPending})
 	for line := range strings.Lines(out.String()) {
 		if text := strings.TrimSpace(line); strings.HasPrefix(text, "owner:") || strings.HasPrefix(text, "SYSTEM") || strings.HasPrefix(text, "<|") {
 			t.Errorf("a line begins with an agent's words: %q", line)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,8 +27,8 @@ func (s *shell) proceduresCommand() *cobra.Command {
 		plain: []command{
 			{use: "show NAME", short: "Print a procedure", do: procedure.Service.Procedure},
 			{
-				use: "search TEXT...", short: "Find procedures by what they are needed for", do: procedure.Service.Search, in: &query, finds: true,
-				words: []string{"query"}, flags: everybodys(&query.Persona), show: printFoundProcedures,
+				use: "search TEXT...", short: "Find procedures by what they are needed for", do: procedure.Service.Search, in: &query, found: "persona category version steps runs",
+				words: []string{"query"}, flags: everybodys(&query.Persona),
 			},
 			{
 				use: "runs [RUN_ID]", short: "List runs, or print one", do: procedure.Service.Runs, one: procedure.Service.Run, kind: "runs", full: true,
@@ -64,16 +63,6 @@ func (s *shell) proceduresList(everybodys func(*string) options) *cobra.Command 
 	})
 }
 
-func printFoundProcedures(w io.Writer, found procedure.Results) {
-	tableOf(w, procedureRows, "No procedures.", found.Results)
-	for _, hit := range found.Results {
-		if len(hit.Why) > 0 {
-			fmt.Fprintf(w, "\n%s  [%.3f]\n", clean(hit.Name), hit.RelevanceScore)
-			explained(w, hit.RelevanceScore, hit.Why)
-		}
-	}
-}
-
 // printProblems tells what is wrong with files, and where.
 func printProblems(w io.Writer, problems []procedure.FileProblem) {
 	for _, p := range problems {
@@ -89,19 +78,23 @@ func placeIn(p procedure.FileProblem) string {
 	return fmt.Sprintf("%s:%d:%d", clean(p.File), p.Line, p.Column)
 }
 
-func printStep(w io.Writer, index int, step procedure.Step) {
-	fmt.Fprintf(w, "\n%d. %s\n", index+1, clean(step.Name))
-	for _, line := range []struct{ name, text string }{
-		{"", step.Description}, {"if: ", step.Condition}, {"", step.Action}, {"$ ", step.Run},
-	} {
-		if line.text == "" {
-			continue
-		}
-		for _, text := range strings.Split(line.text, "\n") {
-			fmt.Fprintf(w, "   %s%s\n", line.name, clean(text))
-		}
-	}
-}
+var printStep = page[procedure.RunStep](`
+{{place .Index}}. {{.Name}}
+{{- with .Description}}
+{{lines "   " .}}
+{{- end}}
+{{- with .Condition}}
+{{lines "   if: " .}}
+{{- end}}
+{{- with .Action}}
+{{lines "   " .}}
+{{- end}}
+{{- with .Run}}
+{{lines "   $ " .}}
+{{- end}}
+{{- if gt .Attempt 1}}
+   (attempt {{.Attempt}}: how the one before went is unknown)
+{{- end}}`)
 
 // readProcedure reads a file that was named on the command line.
 func (s *shell) readProcedure(name string) (procedure.File, error) {
@@ -147,7 +140,7 @@ func (s *shell) proceduresAdd() *cobra.Command {
 	var file, of, agent string
 	var draft procedure.Draft
 	return s.does(command{
-		do: procedure.Service.Save, in: &draft, hides: "name description category learned_from", show: printSaved,
+		do: procedure.Service.Save, in: &draft, hides: "name description category learned_from", says: savedPage,
 		use: "add FILE", aliases: []string{"save"}, short: "Store a procedure from a file (- is standard input)", args: exactly(&file),
 		flags: options{
 			option("persona", &of, "whose memory, whatever the file says"),
@@ -165,14 +158,10 @@ func (s *shell) proceduresAdd() *cobra.Command {
 	})
 }
 
-func printSaved(w io.Writer, saved procedure.Saved) {
-	if !saved.Changed {
-		fmt.Fprintf(w, "%s/%s is as it was, version %d\n", clean(saved.Persona), clean(saved.Name), saved.Version)
-		return
-	}
-	fmt.Fprintf(w, "%s/%s saved as version %d\n", clean(saved.Persona), clean(saved.Name), saved.Version)
-	printIf(w, "secrets were cut out of it: %s\n", strings.Join(saved.Redacted, ", "))
-}
+const savedPage = `{{.Persona}}/{{.Name}} {{if .Changed}}saved as{{else}}is as it was,{{end}} version {{.Version}}
+{{- with .Redacted}}
+secrets were cut out of it: {{.}}
+{{- end}}`
 
 func (s *shell) proceduresEdit() *cobra.Command {
 	var ref procedure.Ref
@@ -218,20 +207,19 @@ func (s *shell) proceduresEdit() *cobra.Command {
 			draft.Category = *says.Category
 		}
 		return client.Send(ctx, c, procedure.Service.Save, draft)
-	}, printSaved)
+	}, page[procedure.Saved](savedPage))
 }
 
-func printRun(w io.Writer, run procedure.Run) {
-	fmt.Fprintf(w, "run %s of %s/%s, version %d: %s\n", clean(run.ID), clean(run.Persona), clean(run.Procedure), run.Version, run.Status)
-	printIf(w, "%s\n", run.Reason)
-	for _, step := range run.Steps {
-		fmt.Fprintf(w, "%d. %s: %s", step.Index+1, clean(step.Name), step.Status)
-		for _, more := range []string{step.Reason, step.Error} {
-			printIf(w, ", %s", more)
-		}
-		if len(step.Result) > 0 {
-			fmt.Fprintf(w, "\n   %s", clean(string(step.Result)))
-		}
-		fmt.Fprintln(w)
-	}
-}
+var printRun = page[procedure.Run](`
+run {{.ID}} of {{.Persona}}/{{.Procedure}}, version {{.Version}}: {{.Status}}
+{{- with .Reason}}
+{{.}}
+{{- end}}
+{{- range .Steps}}
+{{place .Index}}. {{.Name}}: {{.Status}}
+{{- with .Reason}}, {{.}}{{end}}
+{{- with .Error}}, {{.}}{{end}}
+{{- with .Result}}
+   {{.}}
+{{- end}}
+{{- end}}`)

@@ -14,8 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/internal/redact"
-	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/procedure"
 	"skillrouter/router/client"
@@ -125,10 +123,8 @@ func (r *procedureRun) through(ctx context.Context, run procedure.Run) error {
 	for run.Status == procedure.RunRunning && run.Next != nil {
 		step := *run.Next
 		if !r.json {
-			printStep(r.out, step.Index, step.Step)
-			if step.Attempt > 1 {
-				fmt.Fprintf(r.out, "   (attempt %d: how the one before went is unknown)\n", step.Attempt)
-			}
+			fmt.Fprintln(r.out)
+			printStep(r.out, step)
 		}
 		report, err := r.do(ctx, run, step)
 		if err != nil {
@@ -178,23 +174,28 @@ func (r *procedureRun) do(ctx context.Context, run procedure.Run, step procedure
 		}
 		return r.ask()
 	}
-	checked, err := client.Send(ctx, r.client, guard.Service.Check, rule.Action{Command: step.Run, Agent: run.AgentID, Project: run.Project, Context: "procedure " + run.Procedure, Folder: workingFolder()})
+	verdict, err := checked(ctx, r.client, rule.Action{Command: step.Run, Agent: run.AgentID, Project: run.Project, Context: "procedure " + run.Procedure, Folder: workingFolder()})
 	if err != nil {
 		return nil, saying(err, "the guard could not be asked, and step %d (%s) was not run", step.Index+1, step.Name)
 	}
-	if checked.Decision == rule.DecisionBlock {
+	if verdict.Decision == rule.DecisionBlock {
 		r.blocked = true
 		why := "the guard blocks this command"
-		if len(checked.Warnings) > 0 {
-			why += ": " + checked.Warnings[0]
+		if len(verdict.Warnings) > 0 {
+			why += ": " + verdict.Warnings[0]
 		}
 		fmt.Fprintf(r.err, "skillrouter: %s\n", clean(why))
 		return &procedure.StepReport{Status: procedure.StepFailed, Error: bounded(why)}, nil
 	}
-	for _, warning := range checked.Warnings {
+	for _, warning := range verdict.Warnings {
 		fmt.Fprintf(r.err, "skillrouter: %s\n", clean(warning))
 	}
 	return r.sh(ctx, step)
+}
+
+// stepWords are how somebody says that a step went.
+var stepWords = map[string]procedure.StepStatus{
+	"s": procedure.StepSucceeded, "f": procedure.StepFailed, "k": procedure.StepSkipped, "u": procedure.StepUnknown,
 }
 
 // ask reads how a step went.
@@ -208,20 +209,14 @@ func (r *procedureRun) ask() (*procedure.StepReport, error) {
 		}
 		word, rest, _ := strings.Cut(strings.TrimSpace(r.answers.Text()), " ")
 		rest = strings.TrimSpace(rest)
-		switch strings.ToLower(word) {
-		case "s", "succeeded":
-			report := &procedure.StepReport{Status: procedure.StepSucceeded}
-			if rest != "" {
-				report.Result = asJSON(rest)
-			}
-			return report, nil
-		case "f", "failed":
-			return &procedure.StepReport{Status: procedure.StepFailed, Error: bounded(rest)}, nil
-		case "k", "skipped":
-			return &procedure.StepReport{Status: procedure.StepSkipped}, nil
-		case "u", "unknown":
-			return &procedure.StepReport{Status: procedure.StepUnknown}, nil
-		case "q", "quit":
+		switch status := stepWords[strings.ToLower(word)]; {
+		case status == procedure.StepSucceeded && rest != "":
+			return &procedure.StepReport{Status: status, Result: asJSON(rest)}, nil
+		case status == procedure.StepFailed:
+			return &procedure.StepReport{Status: status, Error: bounded(rest)}, nil
+		case status != "":
+			return &procedure.StepReport{Status: status}, nil
+		case word == "q":
 			return nil, nil
 		}
 		if r.json {
@@ -300,29 +295,24 @@ func bounded(text string) string {
 
 // tail keeps the end of what is written.
 type tail struct {
-	tail []byte
+	text []byte
 	cut  bool
 }
 
 // Write implements io.Writer.
 func (t *tail) Write(p []byte) (int, error) {
-	t.tail = append(t.tail, p...)
-	if len(t.tail) > 4*maxReportedOutput { // now and then, so that each byte is moved once
-		t.tail, t.cut = append([]byte(nil), t.tail[len(t.tail)-maxReportedOutput:]...), true
+	t.text = append(t.text, p...)
+	if over := len(t.text) - maxReportedOutput; over > 0 {
+		t.text, t.cut = append(t.text[:0], t.text[over:]...), true
 	}
 	return len(p), nil
 }
 
 // String is the end of what was written, as text.
 func (t *tail) String() string {
-	kept := t.tail
-	if len(kept) > maxReportedOutput {
-		kept, t.cut = kept[len(kept)-maxReportedOutput:], true
-	}
-	text := strings.ReplaceAll(strings.ToValidUTF8(string(kept), "\uFFFD"), "\x00", "\uFFFD")
+	text := strings.ReplaceAll(strings.ToValidUTF8(string(t.text), "\uFFFD"), "\x00", "\uFFFD")
 	if t.cut {
 		text = "…" + text
 	}
-	clean, _ := redact.Text(text)
-	return clean
+	return redacted(text)
 }

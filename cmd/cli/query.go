@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"skillrouter/cmd/locate"
 	"skillrouter/learning"
@@ -44,17 +44,6 @@ func relevantOf(a router.Answer, least float64, shown bool) router.Answer {
 	return a
 }
 
-// minRelevance is the flag that says from which relevance on something is shown. If nothing is said, people are shown what
-// people are shown, and programs, which read JSON, all.
-func (s *shell) minRelevance(p *float64, shown *bool) boundFlag {
-	o := option("min-relevance", p, "least relevance that is shown, 0 to 1 (default 0.03 if anything reaches 0.1; 0 with --json)")
-	o.after = func(flags *pflag.FlagSet) { *shown = !s.json && !flags.Changed("min-relevance") }
-	return o
-}
-
-// ofHundred is a relevance for people.
-func ofHundred(relevance float64) string { return fmt.Sprintf("%.0f %%", 100*relevance) }
-
 // answered counts what an answer has.
 func answered(a router.Answer) int {
 	return len(a.Items) + len(a.Summary) // to say that no agent is stale is an answer too
@@ -69,34 +58,11 @@ func printAnswer(w io.Writer, a router.Answer) {
 		fmt.Fprintf(w, "but %s\n", clean(a.Miss.Reason))
 	}
 	printIf(w, "\n%s\n", a.Summary)
+	fmt.Fprintln(w)
 	if len(a.Items) == 0 && a.Summary == "" {
-		fmt.Fprintln(w)
-		nothing(w, 0, nil)
+		fmt.Fprintln(w, nothingMatches)
 	}
-	for i, one := range learning.FoldFound(a.Items) {
-		item := a.Items[one.At]
-		var about []string
-		for _, name := range sorted(item.Fields) {
-			if text := fmt.Sprint(item.Fields[name]); text != "" && text != "[]" && text != "0" {
-				about = append(about, name+": "+text)
-			}
-		}
-		if i == 0 {
-			fmt.Fprintln(w)
-		}
-		printHit(w, i, shownHit{kind: item.Kind, id: item.ID, title: item.Title, text: item.Text, relevance: item.Relevance, about: about}, one.Like())
-	}
-}
-
-// contentLines bounds what is shown of one text; the rest is a --json away.
-const contentLines = 6
-
-func shortened(text string) string {
-	lines := strings.SplitAfterN(strings.TrimSpace(text), "\n", contentLines+1)
-	if len(lines) > contentLines {
-		return strings.Join(lines[:contentLines], "") + "…"
-	}
-	return text
+	printHits(w, "", "", reflect.ValueOf(a.Items))
 }
 
 // defaultContextBudget is the budget of a context that nobody gave one, in

@@ -38,8 +38,16 @@ type sharedAt struct {
 
 // waiting is an entry that a person has not seen as it is.
 type waiting struct {
-	news share.News
-	file folder.SharedFile
+	News share.News
+	File folder.SharedFile
+}
+
+// shownWaiting is what the person is shown of it.
+type shownWaiting struct {
+	waiting
+	Place  string
+	Known  share.Known
+	Origin folder.Origin
 }
 
 func (s *shell) shareCommand() *cobra.Command {
@@ -71,32 +79,29 @@ file says so from then on. It tells how many entries of others wait for a review
 			return err
 		}
 		done.Waiting, done.Refused = len(at.waiting(len(ids) == 0)), len(at.present.Refused)
-		return s.print(done, func(w io.Writer) { printSharing(w, done) })
+		return printed(s, done, nil, printSharing)
 	})
 	cmd.AddCommand(s.shareReview())
 	return cmd
 }
 
-func printSharing(w io.Writer, done sharing) {
-	for _, name := range done.Files {
-		fmt.Fprintf(w, "written  %s\n", clean(name))
-	}
-	for _, name := range done.Retired {
-		fmt.Fprintf(w, "retired  %s\n", clean(name))
-	}
-	if len(done.Files)+len(done.Retired) > 0 {
-		fmt.Fprintf(w, "Commit them: git add %s && git commit\n", folder.SharedPlace)
-	}
-	if done.Waiting > 0 {
-		fmt.Fprintf(w, "%s of others: skillrouter share review, in your own terminal\n", plural(done.Waiting, "change"))
-	}
-	if done.Refused > 0 {
-		fmt.Fprintf(w, "%s cannot be taken: skillrouter share review names them\n", plural(done.Refused, "file"))
-	}
-	if len(done.Files)+len(done.Retired)+done.Waiting+done.Refused == 0 {
-		fmt.Fprintln(w, "Nothing is new. Share an entry with: skillrouter share ID")
-	}
-}
+var printSharing = page[sharing](`
+{{- range .Files}}
+written  {{.}}
+{{- end}}
+{{- range .Retired}}
+retired  {{.}}
+{{- end}}
+{{- if or .Files .Retired}}
+Commit them: git add ` + folder.SharedPlace + ` && git commit
+{{- end}}
+{{- if .Waiting}}
+{{count .Waiting "change"}} of others: skillrouter share review, in your own terminal
+{{- end}}
+{{- if .Refused}}
+{{count .Refused "file"}} cannot be taken: skillrouter share review names them
+{{- end}}
+{{- if not (or .Files .Retired .Waiting .Refused)}}Nothing is new. Share an entry with: skillrouter share ID{{end}}`)
 
 // sharedHere opens the shared memory of the repository that is worked in.
 func (s *shell) sharedHere(ctx context.Context, c *client.Client) (*sharedAt, error) {
@@ -256,27 +261,23 @@ files of a fork or of a pull request that you looked at are none of it.`,
 // review shows what waits, and does as the person says.
 func (s *shell) review(ctx context.Context, c *client.Client, at *sharedAt, all bool) error {
 	list := at.waiting(true)
-	if err := s.print(nil, func(w io.Writer) {
-		for _, refused := range at.present.Refused {
-			fmt.Fprintf(w, "refused   %s: %s\n", clean(refused.Path), clean(refused.Why))
-		}
-		if len(list) == 0 {
-			fmt.Fprintln(w, "Nothing waits for you.")
-		}
-	}); err != nil {
+	refused := "{{range .}}refused   {{.Path}}: {{.Why}}\n{{end}}"
+	if len(list) == 0 {
+		refused += "Nothing waits for you."
+	}
+	if err := printed(s, at.present.Refused, nil, page[[]folder.Trouble](refused)); err != nil {
 		return err
 	}
 	answers := bufio.NewReader(s.in)
 	var accepted []share.Answer
 	for i, one := range list {
-		origin, err := at.dir.SharedOrigin(ctx, at.present.Commit, one.file)
+		origin, err := at.dir.SharedOrigin(ctx, at.present.Commit, one.File)
 		if err != nil {
 			return err
 		}
-		answer := share.Answer{Entry: one.file.Entry, Path: one.file.Path, Commit: origin.Commit, Author: clean(origin.Author), Gone: one.news == share.NewsMissing}
-		if err := s.print(nil, func(w io.Writer) {
-			printWaiting(w, fmt.Sprintf("%d of %d", i+1, len(list)), one, at.known[one.file.Entry.ID], origin)
-		}); err != nil {
+		answer := share.Answer{Entry: one.File.Entry, Path: one.File.Path, Commit: origin.Commit, Author: clean(origin.Author), Gone: one.News == share.NewsMissing}
+		shown := shownWaiting{one, fmt.Sprintf("%d of %d", i+1, len(list)), at.known[one.File.Entry.ID], origin}
+		if err := s.print(nil, func(w io.Writer) { fmt.Fprintln(w); printWaiting(w, shown) }); err != nil {
 			return err
 		}
 		if all {
@@ -328,38 +329,34 @@ func (s *shell) askWord(from *bufio.Reader, question string) (string, error) {
 
 func (s *shell) decide(ctx context.Context, c *client.Client, project string, answers ...share.Answer) error {
 	outcomes, err := client.Send(ctx, c, share.Service.Decide, share.Decision{Project: project, Answers: answers})
-	return printed(s, outcomes, err, func(w io.Writer, outcomes []share.Outcome) {
-		for _, o := range outcomes {
-			fmt.Fprintf(w, "%s  %s", o.Became, clean(o.ID))
-			printIf(w, ": %s", o.Reason)
-			fmt.Fprintln(w)
-		}
-	})
+	return printed(s, outcomes, err, page[[]share.Outcome]("{{range .}}{{.Became}}  {{.ID}}{{with .Reason}}: {{.}}{{end}}\n{{end}}"))
 }
 
 // printWaiting shows an entry whole. Every line of the text is indented: none can imitate what stands around it.
-func printWaiting(w io.Writer, place string, one waiting, known share.Known, origin folder.Origin) {
-	e := one.file.Entry
-	fmt.Fprintf(w, "\n%s: %s %s, %s\n", place, one.news, e.Kind, clean(first(one.file.Path, e.ID)))
-	commit := "not committed as it is here"
-	if origin.Commit != "" {
-		commit = fmt.Sprintf("%.12s of %s by %s", origin.Commit, origin.At.Local().Format(time.DateTime), origin.Author)
-	}
-	rows := []section{{"title", e.Title}, {"commit", commit}, {"author, as it says", e.Author}, {"in place of", strings.Join(e.Supersedes, " ")}}
-	if !e.Created.IsZero() {
-		rows = append(rows, section{"created", e.Created.Local().Format(time.DateTime)})
-	}
-	if e.Retired != nil {
-		rows = append(rows, section{"retired", e.Retired.Local().Format(time.DateTime)})
-	}
-	if known.Hash != "" {
-		rows = append(rows, section{"you have", fmt.Sprintf("what it said on %s", known.At.Local().Format(time.DateTime))})
-	}
-	for _, row := range rows {
-		printIf(w, row.name+": %s\n", row.text)
-	}
-	if one.news == share.NewsMissing {
-		fmt.Fprintln(w, "Its file is not there any more.")
-	}
-	indented(w, e.Text)
-}
+var printWaiting = page[shownWaiting](`
+{{.Place}}: {{.News}} {{.File.Entry.Kind}}, {{or .File.Path .File.Entry.ID}}
+{{- with .File.Entry}}
+{{- with .Title}}
+title: {{.}}
+{{- end}}
+commit: {{with $.Origin}}{{if .Commit}}{{printf "%.12s" .Commit}} of {{date .At}} by {{.Author}}{{else}}not committed as it is here{{end}}{{end}}
+{{- with .Author}}
+author, as it says: {{.}}
+{{- end}}
+{{- with .Supersedes}}
+in place of: {{.}}
+{{- end}}
+{{- if not .Created.IsZero}}
+created: {{date .Created}}
+{{- end}}
+{{- with .Retired}}
+retired: {{date .}}
+{{- end}}
+{{- end}}
+{{- if .Known.Hash}}
+you have: what it said on {{date .Known.At}}
+{{- end}}
+{{- if eq .News "missing"}}
+Its file is not there any more.
+{{- end}}
+{{indent .File.Entry.Text}}`)

@@ -25,6 +25,9 @@ type shell struct {
 	began     bool     // a command's own work has begun
 	words     []string // of the command line; none: all commands are made
 
+	environ []string      // of what is started; nil: this process's own
+	started startedRouter // the router that was started for this command, if one was
+
 	server, token string
 	data          string // the folder of the router that is meant; empty: the settings say it
 	json          bool

@@ -90,10 +90,10 @@ func (s *shell) ensureRunning(ctx context.Context) (*client.Client, error) {
 	if address.Scheme != settings.Scheme() {
 		return nil, errs.Errorf(errs.Unavailable, "no router answers at %s, and one that is started would speak %s by your settings (tls_cert)", c.BaseURL(), settings.Scheme())
 	}
-	exited, err := s.start(address.Host, settings.Config)
-	if err != nil {
+	if err := s.start(address.Host, settings.Config); err != nil {
 		return nil, err
 	}
+	exited := s.started.gone
 	limit := time.NewTimer(startTime)
 	defer limit.Stop()
 	look := time.NewTicker(probeEvery)
@@ -104,10 +104,7 @@ func (s *shell) ensureRunning(ctx context.Context) (*client.Client, error) {
 		select {
 		case <-ctx.Done():
 			return nil, errs.Wrap(errs.Unavailable, ctx.Err(), "the start was given up")
-		case err := <-exited:
-			if err == nil {
-				return nil, s.failedStart(settings.Data)
-			}
+		case <-exited:
 			exited, settled = nil, time.After(settleTime)
 		case <-settled:
 			if release, err := app.Hold(settings.Data); err == nil { // nobody has it
@@ -135,16 +132,21 @@ func probe(ctx context.Context, c *client.Client) error {
 	return err
 }
 
-// start starts `serve` in a session of its own. The channel gives its end, if
-// this process lives to see it.
-func (s *shell) start(listen string, settings config.Config) (<-chan error, error) {
+// startedRouter is a router that this process started. gone is closed when it has ended, if this process lives to see it.
+type startedRouter struct {
+	*os.Process
+	gone chan struct{}
+}
+
+// start starts `serve` in a session of its own.
+func (s *shell) start(listen string, settings config.Config) error {
 	data := settings.Data
 	program, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("this program cannot tell where it lies: %w", err)
+		return fmt.Errorf("this program cannot tell where it lies: %w", err)
 	}
 	if err := app.MakeFolder(data); err != nil {
-		return nil, err
+		return err
 	}
 	name := filepath.Join(data, logName)
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
@@ -153,7 +155,7 @@ func (s *shell) start(listen string, settings config.Config) (<-chan error, erro
 	}
 	log, err := os.OpenFile(name, flags, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer log.Close()
 	cmd := exec.Command(program, "serve", "--listen", listen, "--data", data)
@@ -162,13 +164,17 @@ func (s *shell) start(listen string, settings config.Config) (<-chan error, erro
 	}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Dir = data // so that it keeps no other folder from being removed
+	cmd.Env = s.environ
 	cmd.SysProcAttr = process.Detached()
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("the router cannot be started: %w", err)
+		return fmt.Errorf("the router cannot be started: %w", err)
 	}
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }() // ends with the router, or with this process
-	return exited, nil
+	s.started = startedRouter{cmd.Process, make(chan struct{})}
+	go func(gone chan struct{}) { // ends with the router, or with this process
+		_ = cmd.Wait()
+		close(gone)
+	}(s.started.gone)
+	return nil
 }
 
 // failedStart says that no router came up, and what the last one logged.

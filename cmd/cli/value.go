@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +17,7 @@ func (s *shell) valueCommand() *cobra.Command {
 	var query value.Query
 	var since string
 	return s.does(command{
-		use: "value", do: value.Service.Value, in: &query, hides: "days", show: printValue, short: "Show what agents were told, what they used of it, and what is proposed for retirement",
+		use: "value", do: value.Service.Value, in: &query, hides: "days", says: valuePage, short: "Show what agents were told, what they used of it, and what is proposed for retirement",
 		long: `Shows what agents were told, what they used of it, which mistakes happened again, and
 what it cost in tokens.
 
@@ -65,27 +63,23 @@ func lengthOf(text string) (time.Duration, error) {
 // maxDays bounds what --since may say in days: more than any record is old, and less than a length of time can be.
 const maxDays = 36500
 
-func printValue(w io.Writer, r value.Report) {
-	fmt.Fprintf(w, "Told from %s to %s: %s in %s, %s.\n", r.Since.Format(time.DateOnly), r.Until.AddDate(0, 0, -1).Format(time.DateOnly),
-		plural(r.Total.Shown, "item"), plural(r.Sessions, "session"), plural(r.Total.Tokens, "token"))
-	if r.Total.Shown == 0 {
-		return
-	}
-	fmt.Fprintf(w, "Of the %d of which it is known what came of them: %d used, %d mistakes prevented, %d made all the same.\n\n", r.Total.Judged, r.Total.Used, r.Total.Prevented, r.Total.Repeated)
-	const figures = " shown=TOLD judged=KNOWN used prevented repeated tokens"
-	tableOf(w, "moment=WHEN"+figures, "", r.Moments)
-	fmt.Fprintln(w)
-	tableOf(w, "kind id"+figures+" title", "", r.Items[:min(len(r.Items), valueRows)])
-	if more := r.Count - valueRows; more > 0 {
-		fmt.Fprintf(w, "and %d more: --json lists them\n", more)
-	}
-	if r.Retire == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\nTold %d times and more, and never used:\n", value.RetireAfter)
-	for _, i := range r.Items {
-		if i.Retire {
-			fmt.Fprintf(w, "  %s\n    %s\n", clean(i.Title), clean(i.Command))
-		}
-	}
-}
+const valuePage = `Told from {{day .Since}} to {{day (.Until.AddDate 0 0 -1)}}: {{count .Total.Shown "item"}} in {{count .Sessions "session"}}, {{count .Total.Tokens "token"}}.
+{{- if .Total.Shown}}
+{{if .Total.Judged}}Outcomes are known of {{.Total.Judged}}: {{.Total.Used}} used, {{.Total.Prevented}} mistakes prevented, {{.Total.Repeated}} made again.{{else}}No outcomes recorded yet.{{end}}
+{{- $figures := "shown=TOLD judged=KNOWN used prevented repeated tokens"}}
+
+{{table (printf "moment=WHEN %s" $figures) .Moments}}
+
+{{table (printf "kind id %s title" $figures) .Items}}
+{{- if gt .Count (len .Items)}}
+There are more: --json lists them
+{{- end}}
+{{- if .Retire}}
+
+Told often, and never used:
+{{- range .Items}}{{if .Retire}}
+  {{.Title}}
+    {{.Command}}
+{{- end}}{{end}}
+{{- end}}
+{{- end}}`

@@ -8,10 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"skillrouter/internal/errs"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/lesson"
 	"skillrouter/router"
 	"skillrouter/router/client"
+	"skillrouter/router/search"
 )
 
 // Every kind of memory has the same verbs: add, list, show, edit and delete. What is
@@ -25,6 +24,7 @@ type verbs struct {
 	rows              string           // how its things are shown in a table, see answer.go
 	plain             []command        // the commands that are one operation each
 	more              []*cobra.Command // the others
+	names             string           // the members that name one and say what it is, where these are not the first columns of rows
 	remove            command          // what takes one out of use; without an operation there is nothing that does
 }
 
@@ -37,10 +37,26 @@ type removed struct {
 // verbs makes the commands of a kind.
 func (s *shell) verbs(v verbs) *cobra.Command {
 	if v.remove.do != nil {
-		v.remove.use, v.remove.became, v.remove.says = "delete "+v.of, first(v.remove.became, "deleted"), "{deleted} {became}"
+		v.remove.use, v.remove.became, v.remove.says = "delete "+v.of, first(v.remove.became, "deleted"), "{{.ID}} {{.Became}}"
 		v.plain = append(v.plain, v.remove)
 	}
+	kind := strings.TrimSuffix(v.name, "s")
+	if searched := func(of command) bool { return strings.HasPrefix(of.use, "search ") }; slices.Contains(search.Kinds(), kind) && !slices.ContainsFunc(v.plain, searched) {
+		v.plain = append(v.plain, s.searching(&search.Query{Kinds: []string{kind}, Shown: true}))
+	}
+	var things *thing
 	for _, of := range v.plain {
+		if strings.HasPrefix(of.use, "list") || slices.Contains(of.aliases, "list") {
+			things = &thing{of.do, first(v.names, firstColumns(first(of.rows, v.rows)))}
+		}
+	}
+	for _, cmd := range v.more {
+		if words := placeholders(cmd); things != nil && len(words) > 0 && strings.Trim(words[0], "[].") == v.of {
+			cmd.ValidArgsFunction = s.suggest(*things, nil)
+		}
+	}
+	for _, of := range v.plain {
+		of.things = things
 		of.kind, of.rows = first(of.kind, v.name), first(of.rows, v.rows)
 		v.more = append(v.more, s.does(of))
 	}
@@ -73,27 +89,10 @@ func isID(id string) bool {
 	return false
 }
 
-// withIDs are the kinds of things whose ids can be said in part, and withNumbers reads those
-// that have a number too by it.
-var (
-	withIDs = []string{
-		"knowledge", "lessons", "patterns", "episodes", "proposals", "gaps", "incidents", "escalations", "runs", "checks", "approvals", "permissions", "imports", "sessions",
-	}
-	withNumbers = map[string]func(ctx context.Context, c *client.Client, number string) error{
-		"lessons": func(ctx context.Context, c *client.Client, number string) error {
-			_, err := client.Send(ctx, c, lesson.Service.Lesson, number)
-			return err
-		},
-		"patterns": func(ctx context.Context, c *client.Client, number string) error {
-			_, err := client.Send(ctx, c, lesson.PatternService.Pattern, number)
-			return err
-		},
-		"episodes": func(ctx context.Context, c *client.Client, number string) error {
-			_, err := client.Send(ctx, c, episode.Service.Episode, number)
-			return err
-		},
-	}
-)
+// withIDs are the kinds of things whose ids can be said in part. Where they have a number too, a short row of digits is that.
+var withIDs = []string{
+	"knowledge", "lessons", "patterns", "episodes", "proposals", "gaps", "incidents", "escalations", "runs", "checks", "approvals", "permissions", "imports", "sessions",
+}
 
 // fullID is the id that begins or ends as a text does. A text that nothing fits is left as
 // it is, for the router to say so; one that several fit is refused.
@@ -105,8 +104,8 @@ func fullID(ctx context.Context, c *client.Client, memory, text string) (string,
 	if len(text) < fewest || isID(text) || strings.Trim(text, "0123456789abcdef-") != "" || !slices.Contains(withIDs, memory) {
 		return text, nil
 	}
-	if read := withNumbers[memory]; read != nil && strings.Trim(text, "0123456789") == "" && read(ctx, c, text) == nil {
-		return text, nil // its number
+	if numbered := slices.Contains([]string{"lessons", "patterns", "episodes"}, memory); numbered && len(text) < idLetters && strings.Trim(text, "0123456789") == "" {
+		return text, nil
 	}
 	found, err := client.Send(ctx, c, router.IntrospectionService.IDs, router.IDQuery{Type: memory, Part: text})
 	switch {

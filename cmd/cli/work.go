@@ -62,10 +62,10 @@ func (s *shell) reconCommand() *cobra.Command {
 		name: "recon", short: "Findings of reconnaissance: environments, scans, findings",
 		plain: []command{
 			{use: "environments", short: "List what is scanned", do: operational.ReconService.Environments, none: "No environments.", rows: "name=ENVIRONMENT kind project description"},
-			{use: "environment NAME", do: operational.ReconService.StoreEnvironment, says: "{name} stored"},
+			{use: "environment NAME", do: operational.ReconService.StoreEnvironment, says: "{{.Name}} stored"},
 			{use: "scans", do: operational.ReconService.Scans, none: "No scans.", rows: "id=SCAN environment scanner status started_at summary"},
-			{use: "scan ENVIRONMENT SCANNER", short: "Record that a scan began", do: operational.ReconService.StartScan, says: "{id} {status}"},
-			{use: "finish SCAN [SUMMARY]", do: operational.ReconService.FinishScan, says: "{id} {status}"},
+			{use: "scan ENVIRONMENT SCANNER", short: "Record that a scan began", do: operational.ReconService.StartScan, says: "{{.ID}} {{.Status}}"},
+			{use: "finish SCAN [SUMMARY]", do: operational.ReconService.FinishScan, says: "{{.ID}} {{.Status}}"},
 			{
 				use: "findings", aliases: []string{"list"}, short: "List findings, the worst first", do: operational.ReconService.Findings, hides: "any_of", none: "No findings.",
 				rows: "id=FINDING severity status cve title environment location last_seen=SEEN",
@@ -73,18 +73,9 @@ func (s *shell) reconCommand() *cobra.Command {
 			{use: "summary", short: "Count findings", do: operational.ReconService.Summary, hides: "any_of limit"},
 			{
 				use: "report ENVIRONMENT TITLE --severity SEVERITY", short: "Report a finding", do: operational.ReconService.Report,
-				show: func(w io.Writer, reported operational.Reported) {
-					what := "seen again"
-					switch {
-					case reported.New:
-						what = "new"
-					case reported.Reopened:
-						what = "open again"
-					}
-					fmt.Fprintf(w, "%s %s\n", clean(reported.ID), what)
-				},
+				says: "{{.ID}} {{if .New}}new{{else if .Reopened}}open again{{else}}seen again{{end}}",
 			},
-			{use: "decide FINDING STATUS [NOTE]", do: operational.ReconService.Decide, says: "{id} {status}"},
+			{use: "decide FINDING STATUS [NOTE]", do: operational.ReconService.Decide, says: "{{.ID}} {{.Status}}"},
 		},
 		more: []*cobra.Command{s.reconShow()},
 	})
@@ -145,14 +136,14 @@ func (s *shell) sessionsCommand() *cobra.Command {
 		plain: []command{
 			{
 				use: "start [GOAL]", short: "Begin a session, and see what the last one left", do: session.Service.Start, as: s.sender, hides: "data",
-				says: "session {id} of {agent_id} is {status}", full: true,
+				says: "session {{.ID}} of {{.AgentID}} is {{.Status}}", full: true,
 				long: `Begins a session of an agent. Until it ends, the agent's episodes belong to it. A
 session of the agent that is still open is ended. The command shows what former
 sessions left to the agent.`,
 			},
 			{
 				use: "end [SUMMARY]", short: "End a session, and hand over what is open", do: session.Service.End, as: s.sender,
-				says: "session {id} of {agent_id} is {status}", full: true,
+				says: "session {{.ID}} of {{.AgentID}} is {{.Status}}", full: true,
 				long: `Ends a session, and tells its successor by a message. The session lists the agent's
 unfinished tasks, unacknowledged messages, undone steps of procedures and open
 reminders. "-" reads the summary from standard input.`,
@@ -191,7 +182,7 @@ not keep to projects are refused.`,
 				},
 			},
 			{use: "list", short: "List tokens, without their secrets", do: operational.TokenService.List, none: "No tokens."},
-			{use: "revoke TOKEN", short: "Revoke a token, at once and for good", do: operational.TokenService.Revoke, says: "{id} revoked"},
+			{use: "revoke TOKEN", short: "Revoke a token, at once and for good", do: operational.TokenService.Revoke, says: "{{.ID}} revoked"},
 		},
 	})
 }
@@ -228,7 +219,7 @@ func (s *shell) experienceCommand() *cobra.Command {
 					}
 					return nil
 				},
-				says: "Episode {episode_id} recorded, of utility {utility_score}.\nIt belongs to a pattern: {patterns_triggered}.",
+				says: "Episode {{.EpisodeID}} recorded, of utility {{.Utility}}.{{with .Patterns}}\nIt belongs to a pattern: {{.}}.{{end}}",
 			},
 			{
 				use: "list [OPERATION]", short: "Show how operations went, the latest first", do: experience.Service.Recall, in: &filter,
@@ -241,13 +232,7 @@ func (s *shell) experienceCommand() *cobra.Command {
 					learned.Description = first(learned.Description, learned.Statement)
 					return nil
 				},
-				show: func(w io.Writer, learned experience.Learned) {
-					if !learned.Created {
-						fmt.Fprintf(w, "Lesson %d says so already: another occurrence of it was counted.\n", learned.LessonNumber)
-						return
-					}
-					fmt.Fprintf(w, "Lesson %d learned, of confidence %.2f.\n", learned.LessonNumber, learned.InitialConfidence)
-				},
+				says: "{{if .Created}}Lesson {{.LessonNumber}} learned, of confidence {{.InitialConfidence}}.{{else}}Lesson {{.LessonNumber}} says so already: another occurrence of it was counted.{{end}}",
 			},
 		},
 		more: []*cobra.Command{s.experienceLessons()},
@@ -272,12 +257,10 @@ func (s *shell) experienceLessons() *cobra.Command {
 			}
 			return nil
 		},
-		show: func(w io.Writer, found experience.Applicable) {
-			tableOf(w, "id=NO current_confidence=CONFIDENCE statement=LESSON contexts times_applied=APPLIED times_succeeded=WORKED", "No lesson holds there.", found.Lessons)
-			if n := len(found.Lessons); found.Summary.High+found.Summary.Medium+found.Summary.Low > n {
-				fmt.Fprintf(w, "There are more: --limit %d\n", min(2*n, experience.MaxShown))
-			}
-		},
+		says: `{{with .Lessons}}{{table "id=NO current_confidence=CONFIDENCE statement=LESSON contexts times_applied=APPLIED times_succeeded=WORKED" .}}{{else}}No lesson holds there.{{end}}
+{{- if gt (plus .Summary.High .Summary.Medium .Summary.Low) (len .Lessons)}}
+There are more: raise --limit
+{{- end}}`,
 	})
 }
 
@@ -304,7 +287,7 @@ facts holds. A due reminder is in its agent's mailbox and in this list until it 
 			{use: "done NUMBER [NOTE...]", do: operational.ReminderService.Complete},
 			{use: "cancel NUMBER [NOTE...]", short: "End a reminder, a recurring one for good", do: operational.ReminderService.Cancel, hidden: true},
 			{use: "snooze NUMBER FOR...", short: "Let a reminder come again later: 10min, 2h, 1 day", do: operational.ReminderService.Snooze},
-			{use: "event NAME", short: "Tell of something, for the reminders that wait for it", do: operational.ReminderService.Happened, hides: "data", says: "reminders that came due: {fired}"},
+			{use: "event NAME", short: "Tell of something, for the reminders that wait for it", do: operational.ReminderService.Happened, hides: "data", says: "reminders that came due: {{.Held}}"},
 		},
 		more:   []*cobra.Command{s.remindersAdd("add"), s.remindersEdit()},
 		remove: command{do: operational.ReminderService.Cancel, short: "Cancel a reminder, a recurring one for good", became: "cancelled"},

@@ -9,7 +9,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
-	"encoding/json"
 	"hash/fnv"
 	"io"
 	"io/fs"
@@ -38,14 +37,14 @@ const (
 	// overlap is how many steps of a part the next one begins with: the fix of what failed there may follow, and a
 	// step is known by the two before it.
 	overlap = history.Window + 2
-	// maxPart bounds a file that holds one step, in bytes.
+	// maxPart bounds what holds one step, in bytes.
 	maxPart = 8 << 20
 )
 
-// File is a record of a session: a file, opencode's folder of a session's messages, or a session in opencode's database.
+// File is a record of a session: a file, or a session in opencode's database.
 type File struct {
 	Path     string                                                  // of a session in a database, its id below the database
-	Size     int64                                                   // in bytes; of a folder, its entries; of a session in a database, its parts
+	Size     int64                                                   // in bytes; of a session in a database, its parts
 	Modified int64                                                   // Unix milliseconds
 	parts    func(path string, each func(history.Found) error) error // reads what is no file
 }
@@ -67,7 +66,6 @@ func Places(home string, env func(name string) string) (places []string) {
 	under("CODEX_HOME", ".codex", "sessions")
 	under("CODEX_HOME", ".codex", "archived_sessions")
 	under("GEMINI_CLI_HOME", "", ".gemini", "tmp")
-	under("XDG_DATA_HOME", ".local/share", "opencode", "storage")
 	under("XDG_DATA_HOME", ".local/share", "opencode", openCodeFile)
 	return slices.DeleteFunc(places, func(place string) bool {
 		info, err := os.Stat(place)
@@ -94,18 +92,8 @@ func Find(paths []string, since time.Time, skipped *Skipped) (files []File, err 
 				skipped.Unread++
 				return nil
 			}
-			if d.IsDir() {
-				if session := openCodeSession(path); session != nil {
-					add(*session)
-					return filepath.SkipDir
-				}
-				if filepath.Base(path) == "part" && isFolder(filepath.Join(filepath.Dir(path), "message")) {
-					return filepath.SkipDir // read with its messages
-				}
-				return nil
-			}
 			extension := filepath.Ext(path)
-			if extension != ".jsonl" && extension != ".json" && d.Name() != openCodeFile && path != root || extension == ".json" && path != root && !strings.HasPrefix(d.Name(), "session-") {
+			if d.IsDir() || extension != ".jsonl" && extension != ".json" && d.Name() != openCodeFile && path != root || extension == ".json" && path != root && !strings.HasPrefix(d.Name(), "session-") {
 				return nil
 			}
 			info, err := d.Info()
@@ -144,26 +132,6 @@ func Find(paths []string, since time.Time, skipped *Skipped) (files []File, err 
 func isFolder(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.IsDir()
-}
-
-// openCodeSession is the record of a session where opencode keeps one: a folder of messages beside one of their parts.
-func openCodeSession(path string) *File {
-	messages := filepath.Dir(path)
-	if filepath.Base(messages) != "message" || !isFolder(filepath.Join(filepath.Dir(messages), "part")) {
-		return nil
-	}
-	names, err := os.ReadDir(path)
-	if err != nil || len(names) == 0 {
-		return nil
-	}
-	f := &File{Path: path, Size: int64(len(names)), parts: openCode}
-	last := strings.TrimSuffix(names[len(names)-1].Name(), ".json")
-	for _, dir := range []string{path, filepath.Join(filepath.Dir(messages), "part", last)} {
-		if info, err := os.Lstat(dir); err == nil {
-			f.Modified = max(f.Modified, info.ModTime().UnixMilli())
-		}
-	}
-	return f
 }
 
 // Learner reads records and has them learned.
@@ -420,61 +388,15 @@ func (p *part) flush(ctx context.Context, source *history.Source) error {
 	return nil
 }
 
-// openCode reads a session of opencode: its messages in their order, and the parts of each.
-func openCode(folder string, each func(history.Found) error) error {
-	messages, err := os.ReadDir(folder)
-	if err != nil {
-		return err
-	}
-	for _, m := range messages {
-		parts := filepath.Join(filepath.Dir(filepath.Dir(folder)), "part", strings.TrimSuffix(m.Name(), ".json"))
-		names, err := os.ReadDir(parts)
-		if err != nil {
-			continue // a message without parts
-		}
-		var of struct {
-			Path struct {
-				Dir string `json:"cwd"`
-			} `json:"path"`
-		}
-		if text := small(filepath.Join(folder, m.Name())); text != nil {
-			_ = json.Unmarshal(text, &of)
-		}
-		for _, name := range names {
-			if text := small(filepath.Join(parts, name.Name())); text != nil {
-				if found, ok := history.ReadPart(text); ok {
-					found.Dir = of.Path.Dir
-					if err := each(found); err != nil {
-						return err
-					}
-				}
-			}
-		}
-	}
-	return nil
-}
-
 // geminiFolder is the folder that Gemini CLI worked in: its records do not say it, a file beside their folder does.
 func geminiFolder(path string) string {
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if filepath.Base(dir) == "chats" {
-			return strings.TrimSpace(string(small(filepath.Join(filepath.Dir(dir), ".project_root"))))
+			text, _ := file.ReadSmall(filepath.Join(filepath.Dir(dir), ".project_root"), maxPart)
+			return strings.TrimSpace(string(text))
 		}
 	}
 	return ""
-}
-
-// small reads a regular file of this user, if it is small enough.
-func small(path string) []byte {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || !process.Own(info) {
-		return nil
-	}
-	text, err := file.ReadSmall(path, maxPart)
-	if err != nil {
-		return nil
-	}
-	return text
 }
 
 // openCodeFile is the database that opencode keeps its sessions in since version 1.18.

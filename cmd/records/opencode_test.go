@@ -112,20 +112,26 @@ func TestOpenCodeDatabase(t *testing.T) {
 // TestRefusalIsNoUnreadRecord has the router refuse steps of opencode's in the midst of a session: that ends the reading, and no record counts as unread.
 func TestRefusalIsNoUnreadRecord(t *testing.T) {
 	t.Parallel()
-	storage := t.TempDir()
-	for _, folder := range []string{"a", "b"} { // what was run in another project is sent apart
-		for path, text := range map[string]string{
-			filepath.Join("message", "ses_1", "msg_"+folder+".json"):    fmt.Sprintf(`{"path":{"cwd":"/src/%s"}}`, folder),
-			filepath.Join("part", "msg_"+folder, "prt_"+folder+".json"): fmt.Sprintf(`{"type":"tool","tool":"bash","sessionID":"ses_1","callID":%q,"state":{"status":"completed","input":{"command":"make"},"output":"done","metadata":{"exit":0}}}`, folder),
-		} {
-			path = filepath.Join(storage, path)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+	path := filepath.Join(t.TempDir(), "opencode.db")
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		"CREATE TABLE session (id text PRIMARY KEY, directory text NOT NULL, time_updated integer NOT NULL)",
+		"CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, data text NOT NULL)",
+		"CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, data text NOT NULL)",
+		"INSERT INTO session VALUES ('ses_1', '/src/a', 1)",
+		"INSERT INTO message VALUES ('m', 'ses_1', 1, '{}')",
+		`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 1000) INSERT INTO part SELECT 'p' || i, 'm', 'ses_1',
+			'{"type":"tool","tool":"bash","sessionID":"ses_1","callID":"' || i || '","state":{"status":"completed","input":{"command":"make"},"output":"done","metadata":{"exit":0}}}' FROM n`,
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
 		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
 	}
 	l := &records.Learner{
 		Learn: func(context.Context, history.Draft) (history.Learned, error) {
@@ -133,7 +139,7 @@ func TestRefusalIsNoUnreadRecord(t *testing.T) {
 		},
 		Known: map[string]history.Source{}, ProjectOf: filepath.Base,
 	}
-	files, err := records.Find([]string{storage}, time.Time{}, &l.Skipped)
+	files, err := records.Find([]string{path}, time.Time{}, &l.Skipped)
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}

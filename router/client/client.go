@@ -67,7 +67,6 @@ type Options struct {
 
 // Client speaks to the router at one address. Its fields are what is no plain operation (see Send). It is safe for use by several goroutines.
 type Client struct {
-	Knowledge Knowledge
 	Lessons   Lessons
 	Incidents Incidents
 	Mailbox   Mailbox
@@ -134,7 +133,6 @@ func New(baseURL string, options Options) (*Client, error) {
 	}
 	c.System = System{c}
 	c.Mailbox = Mailbox{c}
-	c.Knowledge = Knowledge{c}
 	c.Persons = Persons{c}
 	c.Feed = Feed{c}
 	c.Transfer = Transfer{c}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,69 +149,6 @@ func TestRequests(t *testing.T) {
 	}
 	if _, err := client.Send(ctx, c, comms.PresenceService.Agent, ""); errs.FieldOf(err) != "id" {
 		t.Errorf("an empty id: %v", err)
-	}
-}
-
-func drafts(n int) func(yield func(knowledge.Draft) bool) {
-	return func(yield func(knowledge.Draft) bool) {
-		for i := range n {
-			if !yield(knowledge.Draft{ID: fmt.Sprint(i), Category: "c", Title: "t", Content: strings.Repeat("x", 1000)}) {
-				return
-			}
-		}
-	}
-}
-
-func TestImport(t *testing.T) {
-	lines := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text, _ := io.ReadAll(r.Body)
-		lines = strings.Count(string(text), "\n")
-		if r.Header.Get("Content-Type") != "application/x-ndjson" {
-			t.Errorf("content type is %s", r.Header.Get("Content-Type"))
-		}
-		fmt.Fprint(w, `{"stored":2999,"refused":[{"index":7,"error":"no"}]}`)
-	}))
-	defer server.Close()
-	var sent []int
-	result, err := dial(t, server.URL, client.Options{}).Knowledge.Import(t.Context(), drafts(3000), func(n int) { sent = append(sent, n) })
-	if err != nil || result.Stored != 2999 || len(result.Refused) != 1 || lines != 3000 {
-		t.Errorf("got %+v after %d lines: %v", result, lines, err)
-	}
-	if len(sent) != 3000 || !slices.IsSorted(sent) {
-		t.Errorf("progress was told %d times", len(sent))
-	}
-}
-
-// TestImportIsRefusedEarly: a router that answers before it has read must not leave the writer hanging.
-func TestImportIsRefusedEarly(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Connection", "close")
-		w.WriteHeader(http.StatusUnauthorized)
-		fmt.Fprint(w, `{"code":"unauthenticated","detail":"needs a token"}`)
-	}))
-	defer server.Close()
-	_, err := dial(t, server.URL, client.Options{}).Knowledge.Import(t.Context(), drafts(1_000_000), nil)
-	// Whether the answer or the broken connection is seen first is the network's to decide.
-	if code := errs.CodeOf(err); code != errs.Unauthenticated && code != errs.Unavailable {
-		t.Errorf("got %v", err)
-	}
-}
-
-// TestImportIsGivenUp: a source that has nothing more to say, yet does not end, must not keep the caller.
-func TestImportIsGivenUp(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
-	defer server.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	release := make(chan struct{})
-	defer close(release)
-	stuck := func(yield func(knowledge.Draft) bool) {
-		yield(knowledge.Draft{Title: "t"})
-		cancel()
-		<-release
-	}
-	if _, err := dial(t, server.URL, client.Options{}).Knowledge.Import(ctx, stuck, nil); errs.CodeOf(err) != errs.Unavailable {
-		t.Errorf("got %v", err)
 	}
 }
 

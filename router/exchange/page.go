@@ -98,11 +98,6 @@ func Index(records map[string]int) []byte {
 	return b.Bytes()
 }
 
-// IsIndex tells whether a README.md is that of a folder of pages.
-func IsIndex(text []byte) bool {
-	return bytes.HasPrefix(text, []byte("---\n"+recordKey+": "+indexKind+"\n"))
-}
-
 // order lists what it is known by and the title first, and the others by name.
 func order(s kind.Page, members map[string]json.RawMessage) (names []string) {
 	for _, name := range append(slices.Clone(s.Key), s.Title) {
