@@ -45,7 +45,7 @@ func (l *Lessons) keep(before, lesson *Lesson, reworded bool) {
 		l.Put(*lesson)
 	}
 	if reworded {
-		l.like.Put(lesson.ID, l.like.Prepare(lesson.likenessParts()))
+		l.like.Put(lesson.ID, likeness.Prepare(lesson.likenessParts()))
 	}
 	if l.rules != nil && lesson.Type == learning.LessonAntiPattern {
 		l.rules.KeepRules(*lesson)

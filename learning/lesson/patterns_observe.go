@@ -21,7 +21,7 @@ func (p *Patterns) observe(tx PipelineTx, lesson Lesson, by string, first bool, 
 	}
 	var there bool
 	if o.of, there = p.like.WordsOf(lesson.ID); !there {
-		o.of = p.like.Prepare(lesson.likenessParts())
+		o.of = likeness.Prepare(lesson.likenessParts())
 	}
 	var known []Pattern
 	if !first { // a new lesson is in no pattern yet

@@ -6,6 +6,7 @@ import (
 
 	"skillrouter/internal/committer"
 	"skillrouter/learning"
+	"skillrouter/learning/likeness"
 )
 
 // Load opens the index, and leaves to Run what takes long. It is called once,
@@ -52,7 +53,7 @@ func (l *Lessons) recall(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err // a stop need not wait for the rest of the chunk
 			}
-			l.like.Put(chunk[i].ID, l.like.Prepare(chunk[i].likenessParts()))
+			l.like.Put(chunk[i].ID, likeness.Prepare(chunk[i].likenessParts()))
 		}
 		return nil
 	})

@@ -106,7 +106,7 @@ func (l *Lessons) prepare(ctx context.Context, writer principal.Principal, draft
 			r.notes = append(r.notes, "it is proposed: no rule of the guard until another agent, or a captain, confirms it")
 		}
 	}
-	r.like = l.like.Prepare(r.lesson.likenessParts())
+	r.like = likeness.Prepare(r.lesson.likenessParts())
 	if !unproven {
 		r.escalate = l.escalations.For(r.lesson)
 	}

@@ -14,6 +14,7 @@ import (
 	"skillrouter/internal/principal"
 	"skillrouter/internal/redact"
 	"skillrouter/learning"
+	"skillrouter/learning/likeness"
 )
 
 // Take takes in lessons of another router as they are: none is merged with
@@ -54,7 +55,7 @@ func (l *Lessons) took(stored []Lesson, at time.Time) {
 	var active, rules []Lesson
 	for _, lesson := range stored {
 		if _, there := l.like.WordsOf(lesson.ID); !there {
-			l.like.Put(lesson.ID, l.like.Prepare(lesson.likenessParts()))
+			l.like.Put(lesson.ID, likeness.Prepare(lesson.likenessParts()))
 		}
 		if lesson.active() {
 			active = append(active, lesson)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"math/bits"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -65,8 +64,8 @@ func (d drafted) parts() Parts {
 func filled(pairs []pair) *Likeness {
 	l := New()
 	for i, p := range pairs {
-		l.Put(fmt.Sprint(i, "a"), l.Prepare(p.A.parts()))
-		l.Put(fmt.Sprint(i, "b"), l.Prepare(p.B.parts()))
+		l.Put(fmt.Sprint(i, "a"), Prepare(p.A.parts()))
+		l.Put(fmt.Sprint(i, "b"), Prepare(p.B.parts()))
 	}
 	return l
 }
@@ -80,7 +79,7 @@ func TestTellsPairsApart(t *testing.T) {
 	l := filled(pairs)
 	count, close := map[string]int{}, map[string]int{}
 	for _, p := range pairs {
-		a, b := l.Prepare(p.A.parts()), l.Prepare(p.B.parts())
+		a, b := Prepare(p.A.parts()), Prepare(p.B.parts())
 		hit := l.Alike(a, b)
 		if back := l.Alike(b, a); back != hit {
 			t.Errorf("%s: the likeness of a and b is %+v, of b and a %+v", p.A.Title, hit, back)
@@ -111,69 +110,22 @@ func TestFinds(t *testing.T) {
 			continue
 		}
 		self, other := fmt.Sprint(i, "a"), fmt.Sprint(i, "b")
-		hits := l.Like(l.Prepare(p.A.parts()), LikeFilter{Domain: "infrastructure", Types: []learning.LessonType{learning.LessonFailure}, Self: self})
+		hits := l.Like(Prepare(p.A.parts()), LikeFilter{Domain: "infrastructure", Types: []learning.LessonType{learning.LessonFailure}, Self: self})
 		if !slices.ContainsFunc(hits[:min(len(hits), 3)], func(h LikeHit) bool { return h.ID == other }) {
 			t.Errorf("%s does not find %s: %+v", p.A.Title, p.B.Title, hits)
 		}
 		for _, filter := range []LikeFilter{{Domain: "security"}, {Types: []learning.LessonType{learning.LessonSuccess, learning.LessonWarning}}} {
-			if hits := l.Like(l.Prepare(p.A.parts()), filter); len(hits) > 0 {
+			if hits := l.Like(Prepare(p.A.parts()), filter); len(hits) > 0 {
 				t.Errorf("%+v finds %+v", filter, hits)
 			}
 		}
 	}
 }
 
-// TestRarity holds the shifts of rarity to the division that they stand for.
-func TestRarity(t *testing.T) {
-	for _, all := range []int{0, 1, 2, 3, 7, 64, 100, 1000, 1023, 1024} {
-		l := New()
-		for i := range all {
-			l.byID[fmt.Sprint(i)] = uint32(i)
-		}
-		for held := range uint32(1200) {
-			l.count[counterOf(1<<20)] = held
-			if got, want := l.rarity(1<<20), float64(1+bits.Len32((uint32(all)+prior)/max(held, 1))); got != want {
-				t.Fatalf("%d of %d: %v, want %v", held, all, got, want)
-			}
-		}
-	}
-}
-
-// TestPassesOverSurely holds that comparing passes over nothing that it would have to tell of.
-func TestPassesOverSurely(t *testing.T) {
-	l := New()
-	var ofs []Of
-	for _, lesson := range manyLessons(300) {
-		ofs = append(ofs, l.Prepare(lesson.Parts))
-	}
-	for _, p := range pairs(t) {
-		ofs = append(ofs, l.Prepare(p.A.parts()), l.Prepare(p.B.parts()))
-	}
-	for i := range ofs {
-		l.Put(fmt.Sprint(i), ofs[i])
-	}
-	passed := 0
-	for i := range ofs {
-		rare := l.rarities(nil, ofs[i])
-		for j := range ofs {
-			all, got := l.compare(&ofs[i], rare, &ofs[j], 0), l.compare(&ofs[i], rare, &ofs[j], floor)
-			tells := all.Score >= floor || all.Text >= Duplicate
-			if got == (LikeHit{}) && !tells {
-				passed++
-			} else if got != all {
-				t.Fatalf("%d and %d: %+v, and all of it is %+v", i, j, got, all)
-			}
-		}
-	}
-	if passed < len(ofs)*len(ofs)/2 {
-		t.Errorf("only %d of %d pairs were passed over", passed, len(ofs)*len(ofs))
-	}
-}
-
 func TestForgets(t *testing.T) {
 	l := New()
 	pairs := pairs(t)
-	one, two := l.Prepare(pairs[0].A.parts()), l.Prepare(pairs[20].A.parts())
+	one, two := Prepare(pairs[0].A.parts()), Prepare(pairs[20].A.parts())
 	l.Put("a", one)
 	l.Put("a", one)
 	l.Put("b", one)
@@ -187,28 +139,26 @@ func TestForgets(t *testing.T) {
 	l.Remove("a")
 	l.Remove("a")
 	l.Put("c", two)
-	if hits := l.Like(two, LikeFilter{}); len(hits) != 2 || len(l.byID) != 2 || len(l.slots) != 2 {
-		t.Errorf("found %+v of %d in %d places", hits, len(l.byID), len(l.slots))
+	if hits := l.Like(two, LikeFilter{}); len(hits) != 2 || len(l.byID) != 2 {
+		t.Errorf("found %+v of %d", hits, len(l.byID))
 	}
 	l.Remove("b")
 	l.Remove("c")
-	for i, n := range l.count {
-		if n != 0 {
-			t.Fatalf("counter %d is %d after all are forgotten", i, n)
-		}
+	if len(l.count) != 0 || len(l.keys) != 0 {
+		t.Fatalf("%d terms and %d keys are there after all are forgotten", len(l.count), len(l.keys))
 	}
 }
 
 // TestStaysBounded: lessons that all say the same cost no more than others.
 func TestStaysBounded(t *testing.T) {
 	l := New()
-	of := l.Prepare(pairs(t)[0].A.parts())
+	of := Prepare(pairs(t)[0].A.parts())
 	for i := range 5000 {
 		l.Put(strconv.Itoa(i), of)
 	}
-	for _, list := range l.lists {
-		if len(list.slots) > ring {
-			t.Fatalf("%d lessons stand under one key", len(list.slots))
+	for key := range l.keys {
+		if n := len(l.under(key)); n > latest {
+			t.Fatalf("%d lessons are looked at under one key", n)
 		}
 	}
 	if hits := l.Like(of, LikeFilter{}); len(hits) != likenessHits {
@@ -227,7 +177,7 @@ func TestReadsAnything(t *testing.T) {
 		{Title: "数据库 連接 失敗", Context: "ポスト"},
 		{Type: "unknown", Title: "a title"},
 	} {
-		of := l.Prepare(lesson)
+		of := Prepare(lesson)
 		if len(of.terms) > terms || !slices.IsSorted(of.terms) {
 			t.Errorf("%.20q has %d terms", lesson.Title, len(of.terms))
 		}
@@ -248,7 +198,7 @@ func TestConcurrently(t *testing.T) {
 	var all sync.WaitGroup
 	all.Go(func() {
 		for i := range 2000 {
-			l.Put(strconv.Itoa(i%700), l.Prepare(pairs[i%len(pairs)].A.parts()))
+			l.Put(strconv.Itoa(i%700), Prepare(pairs[i%len(pairs)].A.parts()))
 			if i%3 == 0 {
 				l.Remove(strconv.Itoa(i % 500))
 			}
@@ -257,7 +207,7 @@ func TestConcurrently(t *testing.T) {
 	for range 3 {
 		all.Go(func() {
 			for i := range 500 {
-				of := l.Prepare(pairs[i%len(pairs)].B.parts())
+				of := Prepare(pairs[i%len(pairs)].B.parts())
 				l.Like(of, LikeFilter{})
 				l.Alike(of, of)
 			}
@@ -301,7 +251,7 @@ func Benchmark(b *testing.B) {
 			ofs := make([]Of, n)
 			words := 0
 			for i := range lessons {
-				ofs[i] = l.Prepare(lessons[i].Parts)
+				ofs[i] = Prepare(lessons[i].Parts)
 				words += 4 * (cap(ofs[i].terms) + cap(ofs[i].tags))
 			}
 			before := heapInUse()
@@ -322,9 +272,8 @@ func Benchmark(b *testing.B) {
 
 func BenchmarkPrepare(b *testing.B) {
 	lessons := manyLessons(1000)
-	l := New()
 	for i := 0; b.Loop(); i++ {
-		l.Prepare(lessons[i%1000].Parts)
+		Prepare(lessons[i%1000].Parts)
 	}
 }
 

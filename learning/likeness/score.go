@@ -112,50 +112,31 @@ func (s *alone) share(term uint32, rarity, w, plain float64) {
 	}
 }
 
-// compare says how alike two prepared lessons are; rare are the rarities of a's terms. It says nothing of two whose Score is less than
-// that and which are no duplicates: most of those are told from what they share, without looking up how rare b's other terms are,
-// which are all over the memory. The caller holds the lock.
-func (l *Likeness) compare(a *Of, rare []float64, b *Of, least float64) LikeHit {
+// compare says how alike two prepared lessons are. The caller holds the lock.
+func (l *Likeness) compare(a, b *Of) LikeHit {
 	var both, causeBoth float64
 	var ofA, ofB alone
-	var room [terms]uint32
-	only := room[:0]
 	i, j := 0, 0
-	for i < len(a.terms) && j < len(b.terms) {
-		ta, tb := a.terms[i], b.terms[j]
+	for i < len(a.terms) || j < len(b.terms) {
 		switch {
-		case ta>>flagBits < tb>>flagBits:
-			ofA.add(ta, rare[i])
+		case j == len(b.terms) || i < len(a.terms) && a.terms[i]>>flagBits < b.terms[j]>>flagBits:
+			ofA.add(a.terms[i], l.rarity(a.terms[i]))
 			i++
-		case ta>>flagBits > tb>>flagBits:
-			only = append(only, tb)
+		case i == len(a.terms) || a.terms[i]>>flagBits > b.terms[j]>>flagBits:
+			ofB.add(b.terms[j], l.rarity(b.terms[j]))
 			j++
 		default:
-			w, plain := flagged(rare[i], ta|tb), flagged(rare[i], ta&^likenessTitle)
+			ta, tb := a.terms[i], b.terms[j]
+			rarity := l.rarity(ta)
+			w, plain := flagged(rarity, ta|tb), flagged(rarity, ta&^likenessTitle)
 			both += w
-			ofA.share(ta, rare[i], w, plain)
-			ofB.share(tb, rare[i], w, plain)
+			ofA.share(ta, rarity, w, plain)
+			ofB.share(tb, rarity, w, plain)
 			if ta&tb&likenessCause != 0 {
 				causeBoth += plain
 			}
 			i, j = i+1, j+1
 		}
-	}
-	for ; i < len(a.terms); i++ {
-		ofA.add(a.terms[i], rare[i])
-	}
-	only = append(only, b.terms[j:]...)
-	if least > 0 {
-		atLeast := ofB
-		for _, t := range only {
-			atLeast.add(t, 1)
-		}
-		if hit := l.weighed(a, b, both, causeBoth, &ofA, &atLeast); hit.Score < least && hit.Words < Duplicate {
-			return LikeHit{}
-		}
-	}
-	for _, t := range only {
-		ofB.add(t, l.rarity(t))
 	}
 	return l.weighed(a, b, both, causeBoth, &ofA, &ofB)
 }

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -52,8 +51,8 @@ type Parts struct {
 
 // Prepare reads a lesson's words. It is to be done before the
 // transaction that stores the lesson: it costs more than all that follows.
-func (l *Likeness) Prepare(lesson Parts) Of {
-	r := reader{words: &l.words, at: make(map[uint32]int, terms)}
+func Prepare(lesson Parts) Of {
+	r := reader{at: make(map[uint32]int, terms)}
 	title := Clean(lesson.Title)
 	r.read(title, likenessTitle)
 	for _, command := range lesson.Commands {
@@ -117,7 +116,6 @@ func Clean(text string) string {
 
 // reader gathers the distinct terms of a lesson.
 type reader struct {
-	words *words
 	terms []uint32
 	at    map[uint32]int // where a term stands in terms
 	loose bool           // a quantity is passed over
@@ -140,7 +138,7 @@ func (r *reader) read(text string, flags uint32) {
 	titled := flags&likenessTitle != 0
 	previous := ""
 	for field := range strings.FieldsSeq(text) {
-		word := r.words.read(field)
+		word := readWord(field)
 		if word.exact != 0 && !(r.loose && word.measured) {
 			r.add(word.exact, flags|likenessExact)
 		}
@@ -172,23 +170,30 @@ func (r *reader) command(text string) {
 }
 
 // keys returns the keys under which a lesson is found: its whole root cause,
-// then its terms, tags and commands in their order.
+// its terms, tags and commands.
 func (of Of) keys() []uint32 {
-	keys := make([]uint32, 0, 1+len(of.terms)+len(of.tags))
-	cause := uint32(0)
-	for _, t := range of.terms {
-		if t&likenessCause != 0 {
-			cause = stirred(cause ^ t>>flagBits)
-		}
-	}
-	if cause != 0 {
+	var keys []uint32
+	if cause := of.cause(); cause != 0 {
 		keys = append(keys, cause)
 	}
 	for _, t := range of.terms {
-		keys = append(keys, t&^likenessFlags|1) // apart from tags
+		keys = append(keys, termKey(t))
 	}
 	return append(append(keys, of.tags...), of.commands...)
 }
+
+// cause is the key of a lesson's whole root cause; 0: it tells none.
+func (of Of) cause() (key uint32) {
+	for _, t := range of.terms {
+		if t&likenessCause != 0 {
+			key = stirred(key ^ t>>flagBits)
+		}
+	}
+	return key
+}
+
+// termKey is the key of a term, apart from those of tags.
+func termKey(term uint32) uint32 { return term&^likenessFlags | 1 }
 
 // PlainCommand is a command as it is compared with others: spaces of no
 // account, and run by whomever. It is empty if it names a program alone.
@@ -208,16 +213,6 @@ func commandKey(plain string) uint32 { return likenessHash("run:", plain) }
 // MaxPatternCommands is how many commands of a lesson are looked at: those whose failures are counted.
 const MaxPatternCommands = 4
 
-// cache bounds how many words are remembered with their terms: the
-// words of a language that are in use, and more. When it is full it starts anew.
-const cache = 1 << 14
-
-// words remembers what words were read as: stemming is most of the cost.
-type words struct {
-	mu    sync.RWMutex
-	known map[string]likenessRead
-}
-
 // likenessRead is what a word between spaces is read as.
 type likenessRead struct {
 	terms    []likenessTerm
@@ -232,13 +227,7 @@ type likenessTerm struct {
 	idle bool // it is part of what is exact
 }
 
-func (w *words) read(field string) likenessRead {
-	w.mu.RLock()
-	read, there := w.known[field]
-	w.mu.RUnlock()
-	if there {
-		return read
-	}
+func readWord(field string) (read likenessRead) {
 	read.exact, read.measured = exactly(field)
 	for _, term := range text.Terms(field) {
 		if name, known := Names()[term]; known {
@@ -250,15 +239,6 @@ func (w *words) read(field string) likenessRead {
 			stop: short || text.StopWord(term), idle: strings.ContainsAny(term, "0123456789/._"),
 		})
 	}
-	if len(field) > likenessWord {
-		return read
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.known == nil || len(w.known) >= cache {
-		w.known = make(map[string]likenessRead)
-	}
-	w.known[strings.Clone(field)] = read
 	return read
 }
 
