@@ -64,40 +64,26 @@ func typesOfMoments(kinds []string) (types []string) {
 	return types
 }
 
-// told are the members of events' data that are told of.
-type told struct {
-	Number    int64    `json:"number"`
-	Title     string   `json:"title"`
-	Goal      string   `json:"goal"`
-	Key       string   `json:"key"`
-	Name      string   `json:"name"`
-	Pattern   string   `json:"pattern_name"`
-	Procedure string   `json:"procedure"`
-	Task      string   `json:"task"`
-	Statement string   `json:"description"`
-	Extracted string   `json:"statement"`
-	Patterns  []string `json:"patterns"`
-	Current   string   `json:"current_task"`
-	Status    string   `json:"status"`
-	To        string   `json:"to"`
-	State     string   `json:"state"`
-	Outcome   string   `json:"outcome"`
-	Result    string   `json:"result"`
-	Severity  string   `json:"severity"`
-	Note      string   `json:"note"`
-	Reason    string   `json:"reason"`
-	Summary   string   `json:"summary"`
-	Why       string   `json:"why"`
-	Notes     string   `json:"notes"`
-	By        string   `json:"by"`
-	DecidedBy string   `json:"decided_by"`
-	AgentID   string   `json:"agent_id"`
-	Progress  float64  `json:"progress"`
-	Escalated string   `json:"escalated_to"`
-	Signal    string   `json:"signal"`
-	Recipient string   `json:"to_agent_id"`
-	Decision  string   `json:"decision"`
-	Rules     []string `json:"rule_ids"`
+// told is an event's data, of which texts and numbers are told.
+type told map[string]any
+
+// say is the first of some members that says something.
+func (t told) say(members ...string) string {
+	for _, member := range members {
+		switch said := t[member].(type) {
+		case string:
+			if said != "" {
+				return said
+			}
+		case []any:
+			texts := make([]string, len(said))
+			for i, one := range said {
+				texts[i] = fmt.Sprint(one)
+			}
+			return strings.Join(texts, ", ")
+		}
+	}
+	return ""
 }
 
 // Told is an event of the feed as a timeline tells it.
@@ -119,44 +105,43 @@ func momentOf(log string, e eventlog.Event) Moment {
 		m.Verb = strings.NewReplacer(".", " ", "_", " ").Replace(e.Type)
 	}
 	var d told
-	if len(e.Data) > 0 {
-		_ = json.Unmarshal(e.Data, &d) // a member of another type is not told of
-	}
-	m.Title = cmp.Or(d.Title, d.Pattern, d.Key, d.Goal, d.Task, d.Procedure, d.Name, d.Statement, d.Extracted, strings.Join(d.Patterns, ", "))
-	m.Detail = cmp.Or(d.Note, d.Reason, d.Summary, d.Why, d.Notes)
+	_ = json.Unmarshal(e.Data, &d) // what is no object tells nothing
+	m.Title = d.say("title", "pattern_name", "key", "goal", "task", "procedure", "name", "description", "statement", "patterns")
+	m.Detail = d.say("note", "reason", "summary", "why", "notes")
 	switch {
 	case e.Type == operational.EventMessageSent:
-		m.Kind, m.About, m.Verb, m.Title, m.To = KindMessage, "message", "sent", d.Signal, d.Recipient
+		m.Kind, m.About, m.Verb, m.Title, m.To = KindMessage, "message", "sent", d.say("signal"), d.say("to_agent_id")
 	case e.Type == lesson.EventActionChecked:
-		m.Kind, m.About, m.Verb, m.Title = KindCheck, "check", "was warned by", "rule "+strings.Join(d.Rules, ", ")
-		if d.Decision == string(rule.DecisionBlock) {
+		m.Kind, m.About, m.Verb, m.Title = KindCheck, "check", "was warned by", "rule "+d.say("rule_ids")
+		if d.say("decision") == string(rule.DecisionBlock) {
 			m.Kind, m.Verb = KindBlock, "was stopped by"
 		}
 	case e.Type == "agent.state":
-		m.State, m.Detail = d.To, joined("status ", d.Status)
+		m.State, m.Detail = d.say("to"), joined("status ", d.say("status"))
 	case e.Type == "agent.status":
-		if m.State, m.Title = d.Status, d.Current; m.Title == "" {
+		if m.State, m.Title = d.say("status"), d.say("current_task"); m.Title == "" {
 			m.Verb = "is"
 		}
 	case m.Kind == KindApproval:
-		m.State, m.Detail = d.State, joined("by ", d.By)
+		m.State, m.Detail = d.say("state"), joined("by ", d.say("by"))
 	case m.About == "check":
-		m.State, m.Detail = d.Outcome, cmp.Or(d.Reason, d.Result)
+		m.State, m.Detail = d.say("outcome"), d.say("reason", "result")
 	case m.About == "proposal":
-		m.Detail = joined("by ", d.DecidedBy)
+		m.Detail = joined("by ", d.say("decided_by"))
 	case e.Type == "escalation.raised":
-		m.Detail, m.State = joined("to ", d.Escalated), d.Severity
+		m.Detail, m.State = joined("to ", d.say("escalated_to")), d.say("severity")
 	case m.Kind == KindLesson:
-		m.State = d.Severity
+		m.State = d.say("severity")
 	case e.Type == operational.EventTaskProgress:
-		m.State = strconv.FormatFloat(d.Progress, 'f', -1, 64) + " %"
+		progress, _ := d["progress"].(float64) // of an event of this type it is one
+		m.State = strconv.FormatFloat(progress, 'f', -1, 64) + " %"
 	case m.Kind == KindTask, m.About == "run":
-		m.State = d.Status
+		m.State = d.say("status")
 	}
-	if m.Kind == KindTask && d.Number > 0 {
-		m.Title = fmt.Sprintf("#%d %s", d.Number, m.Title)
+	if number, _ := d["number"].(float64); m.Kind == KindTask && number > 0 {
+		m.Title = fmt.Sprintf("#%.0f %s", number, m.Title)
 		if e.Type == operational.EventTaskReassigned || m.Agent == "" && e.Type != operational.EventTaskCreated {
-			m.Agent = cmp.Or(d.AgentID, m.Agent)
+			m.Agent = cmp.Or(d.say("agent_id"), m.Agent)
 		}
 	}
 	return m

@@ -2,6 +2,7 @@ package web
 
 import (
 	"slices"
+	"time"
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
@@ -49,29 +50,17 @@ func (s *Server) agent(v *visit, t *thing, id string) (*detail, error) {
 	return d, err
 }
 
-// aroundAgent adds to an agent what happened to it, and its messages.
+// aroundAgent adds to an agent what it did lately, and its messages, for whoever may read them.
 func (s *Server) aroundAgent(v *visit, item any, d *detail) error {
 	id := item.(operational.Agent).ID
 	if s.services.Timeline != nil {
-		told, err := s.moments(v, feed.TimelineQuery{Agent: id, Kinds: []string{feed.KindTold}}, latestMoments)
+		lanes, _, err := s.lanesOf(v, feed.TimelineQuery{Agent: id}, spanOf(""))
 		if err != nil {
 			return err
 		}
-		if i := slices.IndexFunc(told, func(m feed.Moment) bool { return m.Start }); i >= 0 {
-			d.Blocks = append(d.Blocks, block{ID: "begin", Title: "Told at its start", Moments: told[i : i+1]})
+		if lanes != nil {
+			d.Blocks = slices.Insert(d.Blocks, 0, block{ID: "lanes", Title: "The last six hours", Live: "*", Lanes: lanes})
 		}
-		lanes, moments, err := s.lanesOf(v, feed.TimelineQuery{Agent: id}, spanOf(v.value("range")))
-		if err == nil && len(moments) == 0 {
-			moments, err = s.moments(v, feed.TimelineQuery{Agent: id}, latestMoments)
-		}
-		if err != nil {
-			return err
-		}
-		more := []option{{Name: "All of it", Value: link(timelinePath, "agent", id)}}
-		if !v.principal().Walled() {
-			more = append(more, option{Name: "what it was stopped from", Value: link(timelinePath, "agent", id, "kind", feed.KindBlock)}, option{Name: "what it was told", Value: link(timelinePath, "agent", id, "kind", feed.KindTold)})
-		}
-		d.Blocks = append(d.Blocks, block{ID: "moments", Title: "What happened", Live: "*", Lanes: lanes, Moments: moments[:min(len(moments), latestMoments)], Empty: "Nothing yet.", More: more})
 	}
 	if v.principal().ActAs(id) != nil || s.services.Mailbox == nil {
 		return nil
@@ -85,20 +74,11 @@ func (s *Server) aroundAgent(v *visit, item any, d *detail) error {
 	return err
 }
 
-// steps adds to a session what was done in it.
-func (s *Server) steps(v *visit, item any, d *detail) error {
-	one := item.(operational.Session)
-	if s.services.Timeline == nil {
-		return nil
+// untilItsEnd says of a session how far its steps go: its end is the last.
+func untilItsEnd(_ *Server, _ *visit, item any, of *record) {
+	if end := item.(operational.Session).EndedAt; end != nil {
+		of.set("until", stampOf(end.Add(time.Second)))
 	}
-	found, err := s.services.Timeline.Timeline(v.Context(), feed.TimelineQuery{Agent: one.AgentID, Range: s.rangeOf(one), Limit: feed.MaxMoments})
-	slices.Reverse(found.Moments)
-	steps := block{ID: "steps", Title: "Step by step", Live: "*", Moments: found.Moments, Empty: "Nothing is known of this session’s time."}
-	if found.Next != "" {
-		steps.More = []option{{Name: "Its earlier steps", Value: link(timelinePath, "agent", one.AgentID, "range", s.rangeOf(one))}}
-	}
-	d.Blocks = append(d.Blocks, steps)
-	return err
 }
 
 // checks lists the checks of the guard, with what keeps hooks from asking it.

@@ -6,65 +6,48 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"net/http"
-	"path"
+	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/gzhttp"
-
-	"skillrouter/internal/errs"
 )
 
-// assetsPath is where the assets lie. The names of the files are in the binary,
-// and each is asked for by a URL with the hash of its content, so that a
-// browser may keep it for ever.
+// assetsPath is where the assets lie. They are in the binary, and each is asked for by a URL with the hash of all of
+// them, so that a browser may keep it for ever.
 const assetsPath = "/assets/"
 
-// hashLength is how much of a content's hash is in its URL, in hex digits.
+// hashLength is how much of the hash is in the URLs, in hex digits.
 const hashLength = 12
 
 //go:embed assets
 var assetFiles embed.FS
 
-// assets are the embedded files. A browser asks for each once, and so they are compressed when they are asked for.
+// assets serves the embedded files below a path. A browser asks for each once, and so they are compressed when they are asked for.
 type assets struct {
-	urls    map[string]string // by file name
-	files   map[string]string // by URL
+	path    string
 	handler http.Handler
 }
 
 // embedded are the assets. They are the program's own, so that it cannot fail.
 var embedded = sync.OnceValue(func() assets {
-	a := assets{urls: map[string]string{}, files: map[string]string{}, handler: gzhttp.GzipHandler(http.FileServerFS(assetFiles))}
-	_ = fs.WalkDir(assetFiles, "assets", func(file string, d fs.DirEntry, _ error) error {
-		content, err := assetFiles.ReadFile(file)
-		if err != nil { // it is a folder
-			return nil
-		}
-		sum := sha256.Sum256(content)
-		url := assetsPath + hex.EncodeToString(sum[:])[:hashLength] + "/" + path.Base(file)
-		a.urls[path.Base(file)], a.files[url] = url, "/"+file
+	all := sha256.New()
+	_ = fs.WalkDir(assetFiles, ".", func(file string, _ fs.DirEntry, _ error) error {
+		content, _ := assetFiles.ReadFile(file) // a folder has none
+		_, _ = all.Write(content)               // a hash takes all
 		return nil
 	})
-	return a
+	path := assetsPath + hex.EncodeToString(all.Sum(nil))[:hashLength]
+	files, _ := fs.Sub(assetFiles, "assets")
+	return assets{path, http.StripPrefix(path, gzhttp.GzipHandler(http.FileServerFS(files)))}
 })
-
-// url is where a file is asked for.
-func (a assets) url(name string) (string, error) {
-	if url, ok := a.urls[name]; ok {
-		return url, nil
-	}
-	return "", errs.Errorf(errs.Internal, "there is no asset %q", name)
-}
 
 // serve answers a request for an asset, and tells whether it was one.
 func (a assets) serve(w http.ResponseWriter, r *http.Request) bool {
-	file, ok := a.files[r.URL.Path]
-	if !ok || r.Method != http.MethodGet && r.Method != http.MethodHead {
+	read := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if !read || !strings.HasPrefix(r.URL.Path, a.path+"/") || strings.HasSuffix(r.URL.Path, "/") {
 		return false
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	of := r.Clone(r.Context())
-	of.URL.Path = file
-	a.handler.ServeHTTP(w, of)
+	a.handler.ServeHTTP(w, r)
 	return true
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/comms"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
@@ -46,8 +45,9 @@ func (s *Server) find(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	places, made := s.placesOf(v, page.Query)
 	hits, err := s.hits(v, page.Query)
-	for _, group := range []choices{{"Do", append(orders, s.orders(v, page.Query)...)}, {"Pages", s.pagesOf(page.Query)}, {"Agents", agents}, {"Found", hits}} {
+	for _, group := range []choices{{"Do", append(orders, made...)}, {"Pages", places}, {"Agents", agents}, {"Found", hits}} {
 		if len(group.Choices) > 0 {
 			group.Choices = group.Choices[:min(len(group.Choices), maxFound)]
 			page.Groups = append(page.Groups, group)
@@ -64,58 +64,19 @@ func fits(lookedFor string, names ...string) bool {
 	})
 }
 
-// pagesOf are the places, by their names and by what is done there, and the kinds of things that they have.
-func (s *Server) pagesOf(lookedFor string) (found []choice) {
+// placesOf are the places, by their names and by what is done there, and the kinds of things that they have; and what
+// can be made there, by the words for it, for whoever may make it.
+func (s *Server) placesOf(v *visit, lookedFor string) (found, orders []choice) {
+	verb, rest, _ := strings.Cut(lookedFor, " ")
 	for _, p := range s.places {
 		if fits(lookedFor, p.Name) || lookedFor != "" && fits(lookedFor, p.does) {
 			found = append(found, choice{Name: p.Name, Detail: p.does, Path: p.Path})
 		}
 		for _, kind := range p.kinds {
-			if many := s.things[kind].Many; lookedFor != "" && many != "" && many != p.Name && fits(lookedFor, many) {
-				found = append(found, choice{Name: many, Detail: p.Name, Path: link(p.Path, "kind", kind)})
-			}
-		}
-	}
-	return found
-}
-
-// agentsOf are the agents that fit what is looked for and, if it begins with a word for it, what is done with those that fit the rest.
-func (s *Server) agentsOf(v *visit, lookedFor string) (found, orders []choice, err error) {
-	if s.services.Presence == nil || lookedFor == "" {
-		return nil, nil, nil
-	}
-	verb, rest, _ := strings.Cut(strings.ToLower(lookedFor), " ")
-	for skip := 0; skip <= comms.MaxAgents && len(found) < maxFound && len(orders) < maxFound; skip += operational.MaxLimit {
-		agents, err := s.services.Presence.Agents(v.Context(), operational.AgentFilter{Skip: skip, Limit: operational.MaxLimit})
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, a := range agents {
-			named := func(words string) bool {
-				return strings.Contains(strings.ToLower(a.ID), words) || fits(words, a.ID, a.Role, a.Project)
-			}
-			if named(strings.ToLower(lookedFor)) {
-				found = append(found, choice{Name: a.ID, Detail: a.CurrentTask, Path: pathOf("agent", a.ID)})
-			}
-			for _, do := range s.things["agent"].Acts { // their words are those of what is pressed
-				if v.principal().Has(principal.ScopeAgent) && len(verb) > 1 && fits(verb, do.Say) && named(strings.TrimSpace(rest)) {
-					orders = append(orders, choice{Name: strings.NewReplacer("this agent", a.ID, "a signal", "a signal to "+a.ID).Replace(do.Say) + " …", Detail: a.CurrentTask, Path: pathOf("agent", a.ID) + "#" + do.Verb})
-				}
-			}
-		}
-		if len(agents) < operational.MaxLimit {
-			break
-		}
-	}
-	return found, orders, nil
-}
-
-// orders are what can be made, by the words for it, for whoever may make it. Each leads to the form that does it.
-func (s *Server) orders(v *visit, lookedFor string) (found []choice) {
-	verb, rest, _ := strings.Cut(lookedFor, " ")
-	for _, p := range s.places {
-		for _, kind := range p.kinds {
 			t := s.things[kind]
+			if lookedFor != "" && t.Many != "" && t.Many != p.Name && fits(lookedFor, t.Many) {
+				found = append(found, choice{Name: t.Many, Detail: p.Name, Path: link(p.Path, "kind", kind)})
+			}
 			if t.New == nil || len(verb) == 1 || !fits(verb, t.New.Say, "add", "create", "broadcast") || s.shown(v, t, *t.New, "", nil) == nil {
 				continue
 			}
@@ -124,10 +85,34 @@ func (s *Server) orders(v *visit, lookedFor string) (found []choice) {
 				to.Detail = strings.TrimSpace(rest)
 				to.Path = link(p.Path, "kind", kind, "new", "1", first, to.Detail)
 			}
-			found = append(found, to)
+			orders = append(orders, to)
 		}
 	}
-	return found
+	return found, orders
+}
+
+// agentsOf are the agents, of those that were seen last, that fit what is looked for and, if it begins with a word for it, what is done with those that fit the rest.
+func (s *Server) agentsOf(v *visit, lookedFor string) (found, orders []choice, err error) {
+	if s.services.Presence == nil || lookedFor == "" {
+		return nil, nil, nil
+	}
+	lookedFor = strings.ToLower(lookedFor)
+	verb, rest, _ := strings.Cut(lookedFor, " ")
+	agents, err := s.services.Presence.Agents(v.Context(), operational.AgentFilter{Limit: operational.MaxLimit})
+	for _, a := range agents {
+		named := func(words string) bool {
+			return strings.Contains(strings.ToLower(a.ID), words) || fits(words, a.ID, a.Role, a.Project)
+		}
+		if named(lookedFor) {
+			found = append(found, choice{Name: a.ID, Detail: a.CurrentTask, Path: pathOf("agent", a.ID)})
+		}
+		for _, do := range s.things["agent"].Acts { // their words are those of what is pressed
+			if v.principal().Has(principal.ScopeAgent) && len(verb) > 1 && fits(verb, do.Say) && named(strings.TrimSpace(rest)) {
+				orders = append(orders, choice{Name: strings.NewReplacer("this agent", a.ID, "a signal", "a signal to "+a.ID).Replace(do.Say) + " …", Detail: a.CurrentTask, Path: pathOf("agent", a.ID) + "#" + do.Verb})
+			}
+		}
+	}
+	return found, orders, err
 }
 
 // hits are what a search of all memories finds. It leaves no gap: nobody has asked yet, while it is typed.

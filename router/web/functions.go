@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"skillrouter/internal/check"
 	"skillrouter/router/feed"
@@ -17,7 +16,7 @@ import (
 
 // functions are what templates may call. All that they make is escaped like any text.
 var functions = template.FuncMap{
-	"asset":    func(name string) (string, error) { return embedded().url(name) },
+	"asset":    func(name string) string { return embedded().path + "/" + name },
 	"moment":   moment,
 	"field":    func(form url.Values, name string) string { return form.Get(name) },
 	"typed":    typed,
@@ -119,26 +118,14 @@ func span(d time.Duration) string {
 	return "0 s"
 }
 
-// clipped is a text that may be too long to be shown at once.
-type clipped struct {
-	Short string
-	Full  string // empty if Short is all of it
-	Cut   int    // characters that Full lacks too
-}
-
-// maxFull bounds what "show all" shows, in characters: no field is longer, but for bulk content.
-const maxFull = 100_000
+// clipped is a text that may be too long to be shown at once. Full is empty if Short is all of it.
+type clipped struct{ Short, Full string }
 
 // clip prepares a text for the part "text": at most max characters at first.
-func clip(max int, text any) clipped {
-	whole := asText(text)
-	cut := short(max, whole)
-	if cut == whole {
-		return clipped{Short: whole}
-	}
-	c := clipped{Short: cut, Full: whole}
-	if n := utf8.RuneCountInString(whole); n > maxFull {
-		c.Full, c.Cut = string([]rune(whole)[:maxFull]), n-maxFull
+func clip(max int, text string) clipped {
+	c := clipped{Short: short(max, text)}
+	if c.Short != text {
+		c.Full = text
 	}
 	return c
 }

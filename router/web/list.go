@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -301,16 +302,16 @@ func (s *Server) detailFrom(v *visit, t *thing, id string, item any) (*detail, e
 	if d.Facts, err = v.facts(of, slices.Concat(t.Chips, t.Hidden, t.Without, strings.FieldsFunc(t.Title, func(r rune) bool { return strings.ContainsRune("${}/", r) }))...); err != nil {
 		return nil, err
 	}
-	if t.own.more != nil {
-		if err := t.own.more(s, v, item, d); err != nil {
-			return nil, err
-		}
-	}
 	if err := cmp.Or(s.addTold(v, t, d), s.offerEdit(v, t.memory, d, item)); err != nil {
 		return nil, err
 	}
 	for _, p := range t.Parts {
 		if err := s.addPart(v, p, d.ID, item, of, d); err != nil {
+			return nil, err
+		}
+	}
+	if t.own.more != nil {
+		if err := t.own.more(s, v, item, d); err != nil {
 			return nil, err
 		}
 	}
@@ -328,7 +329,11 @@ func (s *Server) addPart(v *visit, p part, id string, item any, of record, d *de
 	if p.Kind != "" && t == nil || p.Call != "" && !s.method(p.Call).IsValid() {
 		return nil
 	}
-	b := block{ID: p.ID, Title: p.Title, Live: p.Live, Empty: p.Empty, More: p.More, Text: of.titled(p.Text)}
+	b := block{ID: p.ID, Title: p.Title, Live: p.Live, Empty: p.Empty, Text: of.titled(p.Text)}
+	for _, link := range p.More {
+		path := os.Expand(link.Value, func(member string) string { return url.QueryEscape(of.Say(member)) })
+		b.More = append(b.More, option{Name: link.Name, Value: path})
+	}
 	var found []any
 	switch {
 	case p.Of != "":
@@ -347,22 +352,37 @@ func (s *Server) addPart(v *visit, p part, id string, item any, of record, d *de
 	if p.Last {
 		slices.Reverse(found)
 	}
-	if n := len(found) - mostParted; n > 0 {
-		found, b.Note = found[:mostParted], "And "+count(n)+" more."
-	}
-	for _, one := range found {
-		if p.Facts {
-			facts, err := v.facts(one, t.Without...)
-			if err != nil {
-				return err
-			}
-			b.Facts = append(b.Facts, facts...)
+	var rows []row
+	if t != nil {
+		if rows, err = s.rowsFrom(v, t, found, p.When); err != nil {
+			return err
 		}
 	}
-	if t != nil && !p.Facts {
-		b.Table = &table{Columns: t.Columns}
-		if b.Table.Rows, err = s.rowsFrom(v, t, found, p.When); err != nil || len(b.Table.Rows) == 0 && p.Empty == "" {
+	most := cmp.Or(p.Most, mostParted)
+	if n := len(rows) - most; n > 0 && p.Most == 0 {
+		b.Note = "And " + count(n) + " more."
+	}
+	rows = rows[:min(len(rows), most)]
+	if len(rows) == 0 && b.Empty == "" {
+		return nil
+	}
+	for _, r := range rows {
+		if moment, is := r.item.(feed.Moment); is {
+			b.Moments = append(b.Moments, moment)
+		}
+		if !p.Facts {
+			continue
+		}
+		facts, err := v.facts(r.record, t.Without...)
+		if err != nil {
 			return err
+		}
+		b.Facts = append(b.Facts, facts...)
+	}
+	if b.Moments == nil && b.Facts == nil && b.Text == "" {
+		b.Table = &table{Rows: rows}
+		if t != nil {
+			b.Table.Columns = t.Columns
 		}
 	}
 	d.Blocks = append(d.Blocks, b)

@@ -10,7 +10,7 @@ import (
 const loginPath = "/ui/login"
 
 func (s *Server) loginPages() {
-	s.loads[loginPath] = pageOf{path: loginPath, file: "login.html", title: "Log in", load: s.login, public: true}
+	s.loads[loginPath] = pageOf{path: loginPath, file: "login.html", title: "Log in", public: true, load: func(v *visit) (any, error) { return s.loginForm(v.value("next")), nil }}
 	s.actions[loginPath] = action{back: loginPath, do: s.logIn, public: true}
 	s.actions["/ui/logout"] = action{back: loginPath, do: s.logOut, public: true}
 }
@@ -21,16 +21,8 @@ type loginForm struct {
 	Passphrase bool   // one is set
 }
 
-func (s *Server) login(v *visit) (any, error) {
-	return s.loginForm(v.value("next")), nil
-}
-
 func (s *Server) loginForm(next string) loginForm {
-	form := loginForm{Next: s.ownPath(next)}
-	if s.services.Persons != nil {
-		form.Passphrase = s.services.Persons.Stored().Hash != ""
-	}
-	return form
+	return loginForm{Next: s.ownPath(next), Passphrase: s.services.Persons != nil && s.services.Persons.Stored().Hash != ""}
 }
 
 // logIn opens a session. Whoever may use no token cannot log in with one.

@@ -103,7 +103,6 @@ func (s *Server) threads(v *visit, t *thing) (l listing, err error) {
 	l.next = seqText(page.Next)
 	messages, err := s.asSaid(v, page.Messages)
 	place := map[string]int{} // of a thread's row, behind its newest message
-	var people [][]string
 	var times []int
 	for _, m := range messages {
 		machine := m.From == operational.RouterName && query.Agent != operational.RouterName
@@ -113,27 +112,18 @@ func (s *Server) threads(v *visit, t *thing) (l listing, err error) {
 		i, there := place[m.Thread]
 		if !there {
 			i = len(l.Rows)
-			place[m.Thread], people, times = i, append(people, nil), append(times, 0)
+			place[m.Thread], times = i, append(times, 0)
 			l.Rows = append(l.Rows, threadRow(t, m, machine))
 		}
 		times[i]++
-		for _, one := range []string{m.From, cmp.Or(m.To, "everybody")} {
-			if !slices.Contains(people[i], one) && (!machine || one == m.From) {
-				people[i] = append(people[i], one)
-			}
-		}
-	}
-	for i := range l.Rows {
-		r := &l.Rows[i]
-		r.Title = strings.Join(people[i], ", ")
-		r.set("times", count(times[i]))
+		l.Rows[i].set("times", count(times[i]))
 	}
 	return l, err
 }
 
 // threadRow is the row of a talk by its newest message.
 func threadRow(t *thing, m said, machine bool) row {
-	r := row{Columns: t.Columns, Kind: t.Kind, ID: m.Thread, Path: pathOf(t.Kind, m.Thread)}
+	r := row{Columns: t.Columns, Kind: t.Kind, ID: m.Thread, Path: pathOf(t.Kind, m.Thread), Title: m.From + ", " + cmp.Or(m.To, "everybody")}
 	text := cmp.Or(m.Text, factWords(m.More))
 	if m.Signal != operational.SignalMessage {
 		text = m.Signal + after(": ", text)
@@ -142,7 +132,7 @@ func threadRow(t *thing, m said, machine bool) row {
 	r.set("at", stampOf(m.CreatedAt))
 	switch {
 	case machine:
-		r.Path = link(messagesPath, "agent", operational.RouterName)
+		r.Path, r.Title = link(messagesPath, "agent", operational.RouterName), operational.RouterName
 		return r
 	case m.AckRequired && m.State != "acknowledged":
 		r.set("state", "wants an acknowledgement")

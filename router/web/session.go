@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -49,16 +50,14 @@ type login struct {
 	expires time.Time
 }
 
-func newSessions(auth router.Authenticator, persons *person.Persons, options Options) *sessions {
-	return &sessions{auth: auth, persons: persons, private: options.Private, now: options.Now, held: map[[sha256.Size]byte]login{}}
-}
-
 // prove begins a person's session for whoever knows the passphrase, and returns its secret. A browser's place has an allowance of attempts of its own.
 func (s *sessions) prove(ctx context.Context, r *http.Request, passphrase string) (string, error) {
-	if s.persons == nil {
+	switch {
+	case passphrase == "":
+		return "", nil
+	case s.persons == nil:
 		return "", errs.Errorf(errs.Unavailable, "this router knows no passphrase")
-	}
-	if !s.private(r) {
+	case !s.private(r):
 		return "", errs.Errorf(errs.Forbidden, "a passphrase is sent over TLS or from this machine only, and this came over plain HTTP: see docs/operations.md#tls")
 	}
 	host, _, _ := net.SplitHostPort(r.RemoteAddr) // empty over a socket
@@ -67,7 +66,7 @@ func (s *sessions) prove(ctx context.Context, r *http.Request, passphrase string
 }
 
 // open makes a session for a token, the passphrase or both, and returns its cookie.
-func (s *sessions) open(ctx context.Context, r *http.Request, secret, passphrase string) (_ *http.Cookie, err error) {
+func (s *sessions) open(ctx context.Context, r *http.Request, secret, passphrase string) (*http.Cookie, error) {
 	if s.auth == nil {
 		return nil, errs.Errorf(errs.Unavailable, "this router knows no tokens")
 	}
@@ -76,11 +75,9 @@ func (s *sessions) open(ctx context.Context, r *http.Request, secret, passphrase
 			return nil, err
 		}
 	}
-	person := ""
-	if passphrase != "" {
-		if person, err = s.prove(ctx, r, passphrase); err != nil {
-			return nil, err
-		}
+	person, err := s.prove(ctx, r, passphrase)
+	if err != nil {
+		return nil, err
 	}
 	id, now := rand.Text()+rand.Text(), s.now()
 	s.mu.Lock()
@@ -157,12 +154,7 @@ func sessionOf(r *http.Request) ([sha256.Size]byte, bool) {
 // portOf is the name of a cookie of this router: with its port, where it has one.
 func portOf(r *http.Request, name string) string {
 	_, port, err := net.SplitHostPort(r.Host)
-	for _, c := range port {
-		if c < '0' || c > '9' {
-			return name
-		}
-	}
-	if err != nil || port == "" {
+	if _, failed := strconv.ParseUint(port, 10, 16); err != nil || failed != nil {
 		return name
 	}
 	return name + "_" + port

@@ -15,7 +15,6 @@ import (
 	"skillrouter/internal/clock"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
-	"skillrouter/router"
 )
 
 const (
@@ -32,20 +31,20 @@ const (
 
 var themes = []string{"light", "dark", ""} // empty: as the system has it
 
-// systemView is what the page of the settings shows: the choices of this browser, and how the router is.
+// systemView is what the page of the settings shows beside the choices of this browser: how the router is.
 type systemView struct {
 	Facts, Stats []shownFact
-	Health       *router.Health
+	Status       string
 }
 
 func (s *Server) system(v *visit) (any, error) {
-	page := systemView{}
-	if s.services.Health != nil {
-		health := s.services.Health(v.Context())
-		page.Health, page.Facts = &health, []shownFact{{Name: "Up for", Text: span(time.Duration(health.UptimeMS) * time.Millisecond)}, {Name: "Version", Text: health.Version}, {Name: "Mesh", Text: health.Interlock}}
-		for _, name := range slices.Sorted(maps.Keys(health.Stats)) {
-			page.Stats = append(page.Stats, shownFact{Name: sentence(name), Text: count(health.Stats[name])})
-		}
+	if s.services.Health == nil {
+		return systemView{}, nil
+	}
+	h := s.services.Health(v.Context())
+	page := systemView{Status: h.Status, Facts: []shownFact{{Name: "Up for", Text: span(time.Duration(h.UptimeMS) * time.Millisecond)}, {Name: "Version", Text: h.Version}, {Name: "Mesh", Text: h.Interlock}}}
+	for _, name := range slices.Sorted(maps.Keys(h.Stats)) {
+		page.Stats = append(page.Stats, shownFact{Name: sentence(name), Text: count(h.Stats[name])})
 	}
 	return page, nil
 }

@@ -83,7 +83,7 @@ var own = map[string]hooks{
 	anyMemory:  {list: (*Server).allMemory, do: (*Server).changeMemory},
 	"overdue":  {list: (*Server).overdue},
 	"proposal": {row: proposed},
-	"session":  {more: (*Server).steps},
+	"session":  {row: untilItsEnd},
 	"thread":   {list: (*Server).threads, read: (*Server).thread, do: (*Server).send},
 	"worth":    {more: (*Server).worth},
 }
@@ -103,10 +103,11 @@ type part struct {
 	Call            string // the method, which takes the item's id, or what With says
 	With            map[string]string
 	When            string   // only these rows, as an act's
+	Most            int      // of them; 0: mostParted
 	Last            bool     // the last row comes first
 	Facts           bool     // the rows are shown by their fields
 	Text            string   // in the place of rows: a pattern, as a title
-	More            []option // links below it: their value is the path
+	More            []option // links below it: their value is the pattern of a path
 }
 
 // act is what can be done: a button or, with fields, a form behind it.

@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// latestMoments is how many moments an agent's page shows.
-	latestMoments = 20
 	// mostGathered bounds the moments that lanes are drawn of, and mostLanes how many agents have one.
 	mostGathered = 5 * feed.MaxMoments
 	mostLanes    = 12
@@ -192,15 +190,6 @@ func bursts(moments []feed.Moment, begin time.Time, stretch time.Duration) (bars
 
 func rectangle(x, width float64) bar {
 	return bar{X: strconv.FormatFloat(x, 'f', 2, 64) + "%", Width: strconv.FormatFloat(max(width, 0.3), 'f', 2, 64) + "%"}
-}
-
-// rangeOf is the stretch of time of a session, as a timeline is asked for it.
-func (s *Server) rangeOf(session operational.Session) string {
-	end := s.now().UTC().Add(time.Second)
-	if session.EndedAt != nil {
-		end = session.EndedAt.Add(time.Second) // its end is the last step
-	}
-	return session.StartedAt.Format(time.RFC3339Nano) + ".." + end.Format(time.RFC3339Nano)
 }
 
 // momentPath is where a moment leads: to what it is about.

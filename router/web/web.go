@@ -120,7 +120,7 @@ func New(services Services, options Options) *Server {
 	if options.Status == nil {
 		options.Status = func(errs.Code) int { return http.StatusBadRequest }
 	}
-	s := &Server{services: services, options: options, log: options.Log, now: options.Now, sessions: newSessions(services.Auth, services.Persons, options)}
+	s := &Server{services: services, options: options, log: options.Log, now: options.Now, sessions: &sessions{auth: services.Auth, persons: services.Persons, private: options.Private, now: options.Now, held: map[[sha256.Size]byte]login{}}}
 	_, _ = rand.Read(s.key[:]) // never fails, see crypto/rand
 	s.bound = &Server{services: services.withinWalls(), options: options, log: s.log, now: s.now, sessions: s.sessions, key: s.key}
 	s.pages()
