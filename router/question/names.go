@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/text/unicode/norm"
-
 	"skillrouter/internal/clock"
 	"skillrouter/operational"
 	"skillrouter/router"
@@ -35,7 +33,7 @@ type Namer interface {
 
 // named is a thing that a question names.
 type named struct {
-	classify.Mention        // as the question spells it
+	classify.Mention        // in the words of the question
 	Stored           string // as the store does; of a task its number
 }
 
@@ -62,7 +60,7 @@ func (n *names) in(ctx context.Context, query string) ([]named, error) {
 	if err != nil {
 		return nil, err
 	}
-	words, spelt := nameWords(query)
+	words := classify.Phrase(query)
 	var found []named
 	add := func(kind, name, stored string) {
 		same := func(o named) bool { return o.Kind == kind && o.Stored == stored }
@@ -74,7 +72,7 @@ func (n *names) in(ctx context.Context, query string) ([]named, error) {
 		step := 1
 		for _, e := range entries[words[i]] {
 			if i+len(e.words) <= len(words) && slices.Equal(words[i:i+len(e.words)], e.words) {
-				add(e.kind, strings.Join(spelt[i:i+len(e.words)], " "), e.stored)
+				add(e.kind, strings.Join(e.words, " "), e.stored)
 				step = max(step, len(e.words))
 			}
 		}
@@ -110,22 +108,6 @@ func taskNumber(words []string, i int) string {
 	return ""
 }
 
-// nameWords splits a text for comparing names: in lower case, and as it was spelt.
-func nameWords(text string) (words, spelt []string) {
-	for _, f := range strings.FieldsFunc(norm.NFC.String(text), func(r rune) bool {
-		return strings.ContainsRune(" \t\r\n,;!?\"()[]{}<>|`", r)
-	}) {
-		f = strings.Trim(f, ".:'’")
-		for _, possessive := range []string{"'s", "’s"} {
-			f = strings.TrimSuffix(f, possessive)
-		}
-		if f != "" {
-			words, spelt = append(words, strings.ToLower(f)), append(spelt, f)
-		}
-	}
-	return words, spelt
-}
-
 // fresh returns the names, read again if they are old. While the store cannot
 // be read, the old ones serve.
 func (n *names) fresh(ctx context.Context) (map[string][]nameEntry, error) {
@@ -151,7 +133,7 @@ var environments = map[string]string{"prod": "production", "production": "prod",
 func index(known operational.Names) map[string][]nameEntry {
 	entries := map[string][]nameEntry{}
 	add := func(kind, name, stored string, least int) {
-		words, _ := nameWords(name)
+		words := classify.Phrase(name)
 		if len(words) < least || len(words) == 0 || len(words) > maxTitleWords || (len(words) == 1 && classify.FunctionWords()[words[0]]) {
 			return
 		}

@@ -35,19 +35,19 @@ func storedNames() operational.Names {
 func TestNamesInQuestions(t *testing.T) {
 	n := &names{source: &namer{names: storedNames()}, now: time.Now}
 	for query, want := range map[string]string{
-		"What is Builder-2's task?":              "agent Builder-2",
+		"What is Builder-2's task?":              "agent builder-2",
 		"is task 77 claimed":                     "task 77=77",
 		"job 77, #5 and #6":                      "task 77=77 task #5=5",
 		"rewrite the importer now":               "task rewrite the importer=77",
 		"vulnerabilities in mss":                 "environment mss",
-		"open ports on the Web Server":           "environment Web Server",
+		"open ports on the Web Server":           "environment web server",
 		"are we exposed to cve-2023-34362?":      "cve cve-2023-34362",
-		"the SQL injection in search, again":     "finding SQL injection in search",
+		"the SQL injection in search, again":     "finding sql injection in search",
 		"cleanup of xss":                         "", // one word is no title
 		"red and red and builder-2 in shop":      "agent red agent builder-2 project shop",
 		"the redder the better":                  "",
 		"":                                       "",
-		strings.Repeat("nothing ", 2000) + "red": "agent red",
+		strings.Repeat("nothing ", 2000) + "red": "", // what is asked stands in a sentence
 	} {
 		found, err := n.in(t.Context(), query)
 		if err != nil {

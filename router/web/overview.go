@@ -1,8 +1,6 @@
 package web
 
 import (
-	"fmt"
-	"net/url"
 	"time"
 
 	"skillrouter/internal/principal"
@@ -118,26 +116,14 @@ func (s *Server) worth(v *visit, item any, d *detail) error {
 	return err
 }
 
-// countsFor counts what each place has, for the navigation. What cannot be counted is left out: no page fails for it.
-func (s *Server) countsFor(v *visit) []int {
-	p, project := v.principal(), setting(v.Request, projectSetting)
-	if !p.Sees(project) {
-		project = ""
+// countOf counts what a place has, for the navigation. What cannot be counted is left out: no page fails for it.
+func (s *Server) countOf(v *visit, p *place) int {
+	if p.count == nil || v.principal().Need(principal.ScopeRead) != nil {
+		return 0
 	}
-	of := v.asking(url.Values{"project": {project}})
-	counts, _ := s.counted.of(fmt.Sprint(p.AgentID, p.Scopes, p.Projects(), p.Proved(), project), s.now, countsAge, func() ([]int, error) {
-		all := make([]int, len(s.places))
-		for i, place := range s.places {
-			if place.count == nil || p.Need(principal.ScopeRead) != nil {
-				continue
-			}
-			n, err := place.count(of)
-			if err != nil && v.Context().Err() == nil {
-				s.log.DebugContext(v.Context(), "a place could not be counted", "place", place.Name, "error", err)
-			}
-			all[i] = n
-		}
-		return all, nil
-	})
-	return counts
+	n, err := p.count(v)
+	if err != nil && v.Context().Err() == nil {
+		s.log.DebugContext(v.Context(), "a place could not be counted", "place", p.Name, "error", err)
+	}
+	return n
 }

@@ -181,13 +181,13 @@ func (v *visit) around(page pageOf, data any) layout {
 	if !p.Sees(chosen) {
 		chosen = ""
 	}
+	ofProject := v.asking(url.Values{"project": {chosen}})
 	if !l.Acted && v.Form.Has("project") {
 		chosen = v.Form.Get("project")
 	}
 	l.Projects = s.projectOptions(v.Context(), chosen)
-	counts := s.countsFor(v)
-	for i, p := range s.places {
-		l.Places = append(l.Places, entry{p, counts[i], p.Path == l.Path})
+	for _, p := range s.places {
+		l.Places = append(l.Places, entry{p, s.countOf(ofProject, p), p.Path == l.Path})
 	}
 	return l
 }

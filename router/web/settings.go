@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"skillrouter/internal/check"
-	"skillrouter/internal/clock"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 )
@@ -104,6 +103,13 @@ func themeOf(r *http.Request) string {
 	return theme
 }
 
+// knownProjects are the projects as they were read last: each page offers them, and reading them takes long.
+type knownProjects struct {
+	mu    sync.Mutex
+	at    time.Time
+	names []string
+}
+
 // projects are those that whoever looks may choose from, sorted.
 func (s *Server) projects(ctx context.Context) []string {
 	if own := principal.Of(ctx).Projects(); own != nil {
@@ -112,11 +118,17 @@ func (s *Server) projects(ctx context.Context) []string {
 	if s.services.Projects == nil || principal.Of(ctx).Need(principal.ScopeRead) != nil {
 		return nil
 	}
-	names, err := s.known.of("", s.now, projectsFor, func() ([]string, error) { return s.services.Projects(ctx, maxProjects) })
-	if err != nil { // a page is shown with those of before
-		s.log.WarnContext(ctx, "the projects could not be read", "error", err)
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
+	if age := s.now().Sub(s.known.at); age < 0 || age >= projectsFor {
+		names, err := s.services.Projects(ctx, maxProjects)
+		if err != nil { // a page is shown with those of before
+			s.log.WarnContext(ctx, "the projects could not be read", "error", err)
+			return s.known.names
+		}
+		s.known.at, s.known.names = s.now(), names
 	}
-	return names
+	return s.known.names
 }
 
 // projectOptions are the entries of the choice in a page's head. What was chosen is among them, even if nothing belongs to it now.
@@ -134,40 +146,4 @@ func (s *Server) projectOptions(ctx context.Context, chosen string) []option {
 		list = append(list, option{Value: name, Name: name, Chosen: name == chosen})
 	}
 	return list
-}
-
-const (
-	// countsAge is how long the navigation's counts are shown as they were, and mostRecent for how many different visitors they are kept.
-	countsAge  = 2 * time.Second
-	mostRecent = 64
-)
-
-// recent is what takes long to read and is shown for a while as it was, by a key. Who asks meanwhile waits for the one who reads.
-type recent[T any] struct {
-	mu  sync.Mutex
-	all map[string]reading[T]
-}
-
-type reading[T any] struct {
-	at    time.Time
-	value T
-}
-
-// of returns the value, which is read if it was never, or longer ago than it may be shown. Beside an error it is the old one.
-func (k *recent[T]) of(key string, now clock.Clock, most time.Duration, read func() (T, error)) (T, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	had := k.all[key]
-	if age := now().Sub(had.at); had.at.IsZero() || age >= most || age < 0 {
-		value, err := read()
-		if err != nil {
-			return had.value, err
-		}
-		if k.all == nil || len(k.all) >= mostRecent {
-			k.all = map[string]reading[T]{}
-		}
-		had = reading[T]{now(), value}
-		k.all[key] = had
-	}
-	return had.value, nil
 }

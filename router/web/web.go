@@ -101,13 +101,9 @@ type Server struct {
 	actions  map[string]action // by path
 	things   map[string]*thing // by kind
 	places   []*place
-	own      map[string]func(t *thing)                   // what is a kind's own, by kind
-	kinds    []thing                                     // of the registry
-	among    map[string]func(v *visit) ([]option, error) // the values of filters that no type lists, by kind and name
-	counted  recent[[]int]                               // by who looks
-	known    recent[[]string]                            // projects: each page offers them
-	notices  map[string]string                           // what is said after an action, by the code that a redirect bears
-	bound    *Server                                     // shows whoever is bound to projects what keeps to them; nil: this is it
+	known    knownProjects
+	notices  map[string]string // what is said after an action, by the code that a redirect bears
+	bound    *Server           // shows whoever is bound to projects what keeps to them; nil: this is it
 }
 
 // New makes the dashboard of the services. Templates and assets are prepared
