@@ -54,7 +54,7 @@ func (s *Server) agent(v *visit, t *thing, id string) (*detail, error) {
 func (s *Server) aroundAgent(v *visit, item any, d *detail) error {
 	id := item.(operational.Agent).ID
 	if s.services.Timeline != nil {
-		lanes, _, err := s.lanesOf(v, feed.TimelineQuery{Agent: id}, spanOf(""))
+		lanes, _, err := s.lanesOf(v, feed.TimelineQuery{Agent: id})
 		if err != nil {
 			return err
 		}

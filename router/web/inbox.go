@@ -9,7 +9,6 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
-	"skillrouter/learning/history"
 	"skillrouter/operational"
 	"skillrouter/router/decision"
 )
@@ -216,18 +215,6 @@ func (s *Server) decide(v *visit, t *thing, a act, id string, form url.Values) e
 		return errs.Errorf(errs.Conflict, "somebody decided so already")
 	}
 	return err
-}
-
-// proposed says of a proposal what it is, and where the memory is that came of it.
-func proposed(_ *Server, _ *visit, item any, of *record) {
-	p := item.(history.Proposal)
-	of.set("says", p.Says())
-	stored := of.Say("stored_as")
-	if stored != "" && p.Kind != history.ProposalEpisode {
-		stored = p.Persona + "/" + stored
-	}
-	of.set("stored_as", "")
-	of.set(string(p.Kind)+"_id", stored)
 }
 
 // openTasks counts the unfinished tasks.

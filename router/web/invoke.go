@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"net/url"
 	"reflect"
 	"strconv"
@@ -63,6 +64,10 @@ func fill(in any, id string, form url.Values) error {
 		if f.Name == "ids" {
 			text = id
 		}
+		if f.Object { // what people say is its text
+			f.Value.Set(reflect.ValueOf(saidIn(form)))
+			continue
+		}
 		if text == "" || f.Name == "kind" || f.Name == "id" {
 			continue
 		}
@@ -71,6 +76,21 @@ func fill(in any, id string, form url.Values) error {
 		}
 	}
 	return nil
+}
+
+// saidIn is what a form says to an agent, as the context of a signal; nil: nothing.
+func saidIn(form url.Values) json.RawMessage {
+	said := map[string]string{}
+	for _, member := range []string{"text", "reason"} {
+		if text := strings.TrimSpace(form.Get(member)); text != "" {
+			said[member] = text
+		}
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	raw, _ := json.Marshal(said) // texts alone cannot fail
+	return raw
 }
 
 // choices are the values that a method's field can have; none: any.

@@ -16,7 +16,6 @@ import (
 	"skillrouter/learning/episode"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/history"
-	"skillrouter/learning/lesson"
 	"skillrouter/operational"
 	"skillrouter/router/kind"
 	"skillrouter/router/search"
@@ -308,24 +307,6 @@ func references(of, id string) (items []operational.ToldRef) {
 		}
 	}
 	return items
-}
-
-// lesson adds to a lesson the guard's rule that it is.
-func (s *Server) lesson(v *visit, item any, d *detail) error {
-	l := item.(lesson.Lesson)
-	if s.services.Guard == nil || l.Type != learning.LessonAntiPattern {
-		return nil
-	}
-	d.Chips = append(d.Chips, string(l.Severity))
-	rule, err := s.services.Guard.Rule(v.Context(), l.ID)
-	if errs.CodeOf(err) == errs.NotFound {
-		return nil
-	}
-	if err == nil {
-		of, failed := s.recordOf(v, s.things["rule"], rule)
-		d.Facts, err = append(d.Facts, shownFact{Name: "Rule of the guard", Text: of.Say("standing"), Path: pathOf("rule", rule.ID)}), failed
-	}
-	return err
 }
 
 // incidents lists incidents of the project that is asked for or, where none is named, of the one with most that recur.

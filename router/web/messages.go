@@ -2,15 +2,12 @@ package web
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/operational"
@@ -197,7 +194,7 @@ func (s *Server) thread(v *visit, t *thing, id string) (*detail, error) {
 		var people []string
 		for _, m := range page.Messages {
 			for _, one := range []string{m.From, m.To} {
-				if one != "" && one != v.sender() && one != operational.RouterName && !slices.Contains(people, one) {
+				if one != "" && one != cmp.Or(v.principal().AgentID, boardAgent) && one != operational.RouterName && !slices.Contains(people, one) {
 					people = append(people, one)
 				}
 			}
@@ -230,71 +227,11 @@ func (s *Server) overdue(v *visit, t *thing) (l listing, err error) {
 // boardAgent is whom signals are from that somebody sends who is no agent.
 const boardAgent = "dashboard"
 
-// sender is whom a signal of whoever is logged in is from.
-func (v *visit) sender() string { return cmp.Or(v.principal().AgentID, boardAgent) }
-
-// send sends what a form says: a signal to one agent or to everybody, an answer to one of those who are in a thread, or
-// stop, which should_stop comes of.
-func (s *Server) send(v *visit, verb, id string) (err error) {
-	draft := operational.MessageDraft{From: v.sender(), To: id, Signal: v.value("signal"), ThreadID: v.value("thread_id"), AckRequired: v.value("ack_required") != ""}
-	said := map[string]string{}
-	for _, member := range []string{"text", "reason"} {
-		if text := v.value(member); text != "" {
-			said[member] = text
-		}
-	}
-	if len(said) > 0 {
-		draft.Context, _ = json.Marshal(said) // texts alone cannot fail
-	}
-	if draft.Priority, err = v.signed("priority"); err != nil {
-		return err
-	}
-	switch verb {
-	case "new":
-		draft.To = ""
-	case "answer":
-		draft.To, draft.Signal, draft.ThreadID = v.value("to"), operational.SignalMessage, id
-		for name, value := range map[string]string{"thread": id, "text": said["text"]} {
-			err = cmp.Or(err, check.Required(name, value, comms.MaxContext))
-		}
-	case "stop":
-		draft.Signal, draft.ThreadID, draft.AckRequired = operational.SignalStop, "", true
-	}
-	switch {
-	case err != nil:
-		return err
-	case verb != "stop" && draft.Signal == operational.SignalStop:
-		return errs.InvalidField("signal", "of this name is sent by the button that asks first")
-	case verb != "new": // without a recipient it would be for everybody
-		if err := check.AgentID("to", draft.To); err != nil {
-			return err
-		}
-	}
-	sent, err := s.services.Mailbox.Send(v.Context(), draft)
-	switch {
-	case verb == "new" || verb == "stop": // the act has a sentence of its own
-	case sent.Delivered:
-		v.done = "sent"
-	default:
-		v.done = "waits"
-	}
-	return err
-}
-
-// number is a field that is 0 or more, and 0 if it is not there.
+// number is a field that is a whole number of 0 or more, and 0 if it is not there.
 func (v *visit) number(name string, most int) (int, error) {
-	n, err := v.signed(name)
+	n, err := strconv.Atoi(cmp.Or(v.value(name), "0"))
 	if err != nil || n < 0 || n > most {
 		return 0, errs.InvalidField(name, "must be a whole number between 0 and %d", most)
-	}
-	return n, nil
-}
-
-// signed is a field that is a whole number, and 0 if it is not there. Its bounds are the service's.
-func (v *visit) signed(name string) (int, error) {
-	n, err := strconv.Atoi(cmp.Or(v.value(name), "0"))
-	if err != nil {
-		return 0, errs.InvalidField(name, "must be a whole number")
 	}
 	return n, nil
 }

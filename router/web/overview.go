@@ -16,8 +16,6 @@ const (
 	// shownMatters is how many rows of the inbox the overview has, and shownLatest how many of what was learned and prevented.
 	shownMatters = 6
 	shownLatest  = 5
-	// lanesReach is how far back the overview's lanes reach.
-	lanesReach = 6 * time.Hour
 )
 
 // overviewView is what the overview shows. Its blocks are what was learned and prevented.
@@ -57,7 +55,7 @@ func (s *Server) overview(v *visit) (_ any, err error) {
 	}
 	if s.services.Timeline != nil {
 		var moments []feed.Moment
-		if o.Lanes, moments, err = s.lanesOf(v, feed.TimelineQuery{Project: project}, lanesReach); err != nil {
+		if o.Lanes, moments, err = s.lanesOf(v, feed.TimelineQuery{Project: project}); err != nil {
 			return nil, err
 		}
 		online, err := s.online(v)
@@ -107,13 +105,6 @@ func (s *Server) overview(v *visit) (_ any, err error) {
 // figure adds a figure.
 func (o *overviewView) figure(name string, n int, path string, over []int, says string) {
 	o.Figures = append(o.Figures, figure{Name: name, Value: count(n), Path: path, Points: sparkline(over), Says: name + ": " + says})
-}
-
-// worth adds to what the memory is worth the figures of all of it.
-func (s *Server) worth(v *visit, item any, d *detail) error {
-	total, err := v.facts(item.(value.Report).Total)
-	d.Facts = append(d.Facts, total...)
-	return err
 }
 
 // countOf counts what a place has, for the navigation. What cannot be counted is left out: no page fails for it.

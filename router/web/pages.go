@@ -46,9 +46,7 @@ const (
 func (s *Server) pages() {
 	s.loads, s.things = map[string]pageOf{}, map[string]*thing{}
 	s.notices = map[string]string{
-		"set":   "It is set, for this browser.",
-		"sent":  "The signal is stored, and was handed over to a stream that listens.",
-		"waits": "The signal is stored. The agent has no open stream and finds it when it comes.",
+		"set": "It is set, for this browser.",
 	}
 	s.actions = map[string]action{settingsPath: {back: settingsPath, do: s.choose}}
 	s.places = []*place{
@@ -114,7 +112,6 @@ type visit struct {
 	file    string // the template, where it is not the page's own
 	fault   error  // what went wrong with the action that came back here
 	acted   string // the path of the act that was just refused
-	done    string // the code of what was done, where it is not the act's own
 	removed string // the id of what was removed and can be taken back
 }
 

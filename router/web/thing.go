@@ -73,19 +73,17 @@ type hooks struct {
 
 // own are the hooks of the kinds that have some.
 var own = map[string]hooks{
-	"agent":    {read: (*Server).agent, more: (*Server).aroundAgent, row: (*Server).unreadOf, do: (*Server).send},
+	"agent":    {read: (*Server).agent, more: (*Server).aroundAgent, row: (*Server).unreadOf},
 	"check":    {list: (*Server).checks, row: brief},
 	"fix":      {row: fixed},
 	"incident": {list: (*Server).incidents},
-	"lesson":   {list: (*Server).memories, more: (*Server).lesson},
+	"lesson":   {list: (*Server).memories},
 	"matter":   {list: (*Server).matters},
 	"message":  {read: (*Server).thread},
 	anyMemory:  {list: (*Server).allMemory, do: (*Server).changeMemory},
 	"overdue":  {list: (*Server).overdue},
-	"proposal": {row: proposed},
 	"session":  {row: untilItsEnd},
-	"thread":   {list: (*Server).threads, read: (*Server).thread, do: (*Server).send},
-	"worth":    {more: (*Server).worth},
+	"thread":   {list: (*Server).threads, read: (*Server).thread},
 }
 
 // saying is a member of a row that fits a condition, where the row has none of this name.
@@ -114,7 +112,8 @@ type part struct {
 type act struct {
 	Verb, Say, Note              string
 	Call, Text                   string            // the method, and the field that is its text
-	Set                          map[string]string // what it is always told
+	Set                          map[string]string // what it is always told; behind an @ stands a field of the form, or sender
+	Refuses                      map[string]string // what its form may not say: another act does it
 	When, Done                   string            // of which rows, and the sentence afterwards
 	Danger, First, Bulk          bool              // Bulk: it can be done with many rows of the inbox
 	Person, Captain, All, Undoes bool              // who is offered it; All: nobody who is bound to projects. Undoes: the key u does it
@@ -267,15 +266,24 @@ func (s *Server) perform(t *thing, a act) {
 		}
 		v.Form.Set("kind", kind)
 		v.acted = path
-		if slices.ContainsFunc(a.Fields, func(f field) bool { return f.Name == "sure" }) && v.value("sure") == "" {
-			return "", errs.InvalidField("sure", "must be ticked")
+		made := t.New != nil && t.New.Verb == a.Verb
+		if id == "" && !made { // without one it could be for everybody
+			return "", errs.InvalidField("id", "is required")
 		}
-		made, err := s.carryOut(v, t, a, id, v.Form)
+		for _, f := range a.Fields {
+			if f.Required && v.value(f.Name) == "" {
+				return "", errs.InvalidField(f.Name, "is required")
+			}
+			if refused := a.Refuses[f.Name]; refused != "" && v.value(f.Name) == refused {
+				return "", errs.InvalidField(f.Name, "of this name has a button of its own")
+			}
+		}
+		answer, err := s.carryOut(v, t, a, id, v.Form)
 		if err != nil {
 			return "", err
 		}
-		if t.New != nil && t.New.Verb == a.Verb && made != nil {
-			of, err := recordOf(made)
+		if made {
+			of, err := recordOf(answer)
 			if err != nil {
 				return "", err
 			}
@@ -285,7 +293,7 @@ func (s *Server) perform(t *thing, a act) {
 		if a.Back || to == "" {
 			to = link(t.Place, "kind", kind, "removed", v.removed)
 		}
-		return done(to, cmp.Or(v.done, code)), nil
+		return done(to, code), nil
 	}}
 }
 
@@ -302,6 +310,11 @@ func (s *Server) carryOut(v *visit, t *thing, a act, id string, sent url.Values)
 		form[name] = sent[name]
 	}
 	for name, value := range a.Set {
+		if of, given := strings.CutPrefix(value, "@"); of == "sender" {
+			value = cmp.Or(v.principal().AgentID, boardAgent)
+		} else if given {
+			value = v.value(of)
+		}
 		form.Set(name, value)
 	}
 	return s.call(v, a.Call, id, form, strings.TrimSpace(form.Get(a.Text)))

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -56,7 +57,8 @@ func misnamed(things []thing) (faults []string) {
 				faults = append(faults, t.Kind+": "+a.Call)
 			}
 			for _, f := range a.Fields {
-				if name := f.Name; name != "sure" && name != "by" && name != a.Text && !slices.Contains(names, name) {
+				said := (f.Name == "text" || f.Name == "reason") && slices.Contains(names, "context") || slices.Contains(slices.Collect(maps.Values(a.Set)), "@"+f.Name)
+				if name := f.Name; name != "sure" && name != "by" && name != a.Text && !said && !slices.Contains(names, name) {
 					faults = append(faults, t.Kind+": "+a.Verb+": field "+name)
 				}
 			}

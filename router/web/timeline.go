@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/learning"
 	"skillrouter/operational"
 	"skillrouter/router/feed"
 )
@@ -19,23 +20,9 @@ const (
 	mostLanes    = 12
 	// lanePieces is how many pieces of time a lane has: what happens in one of them is one bar.
 	lanePieces = 72
+	// lanesReach is how far back lanes reach where nobody says.
+	lanesReach = 6 * time.Hour
 )
-
-// stretches are how far back lanes reach, by the names that the page's address has.
-var stretches = []stretch{{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}}
-
-type stretch struct {
-	Name string
-	Of   time.Duration
-}
-
-// spanOf is the stretch of a name; six hours of any other.
-func spanOf(name string) time.Duration {
-	if i := slices.IndexFunc(stretches, func(s stretch) bool { return s.Name == name }); i >= 0 {
-		return stretches[i].Of
-	}
-	return 6 * time.Hour
-}
 
 // timelineView is what the page of the timeline shows.
 type timelineView struct {
@@ -66,19 +53,19 @@ func (s *Server) timeline(v *visit) (any, error) {
 	if query.Before != "" {
 		page.Newer = v.with("cursor", "")
 	}
-	for _, one := range stretches {
-		page.Ranges = append(page.Ranges, option{Value: v.with("range", one.Name), Name: one.Name, Chosen: one.Name == query.Range})
+	for _, name := range []string{"1h", "6h", "24h", "7d"} {
+		page.Ranges = append(page.Ranges, option{Value: v.with("range", name), Name: name, Chosen: name == query.Range})
 	}
 	if query.Before == "" && kind == "" {
-		page.Lanes, _, err = s.lanesOf(v, feed.TimelineQuery{Agent: query.Agent, Project: query.Project}, spanOf(query.Range))
+		page.Lanes, _, err = s.lanesOf(v, feed.TimelineQuery{Agent: query.Agent, Project: query.Project, Range: query.Range})
 	}
 	return page, err
 }
 
-// moments are the newest that a query selects, at most so many.
-func (s *Server) moments(v *visit, query feed.TimelineQuery, most int) (moments []feed.Moment, err error) {
-	for s.services.Timeline != nil && len(moments) < most {
-		query.Limit = min(most-len(moments), feed.MaxMoments)
+// moments are the newest that a query selects, as many as lanes are drawn of.
+func (s *Server) moments(v *visit, query feed.TimelineQuery) (moments []feed.Moment, err error) {
+	for len(moments) < mostGathered {
+		query.Limit = feed.MaxMoments
 		found, err := s.services.Timeline.Timeline(v.Context(), query)
 		if err != nil {
 			return nil, err
@@ -107,12 +94,22 @@ type lane struct {
 // bar is a rectangle; its place and width are in per cent of the stretch.
 type bar struct{ X, Width, Tone, Says string }
 
-// lanesOf draws what a query selects over a stretch that ends now, and returns it too.
-func (s *Server) lanesOf(v *visit, query feed.TimelineQuery, stretch time.Duration) (*lanes, []feed.Moment, error) {
+// lanesOf draws what a query selects over its range, or the last hours, and returns it too.
+func (s *Server) lanesOf(v *visit, query feed.TimelineQuery) (*lanes, []feed.Moment, error) {
 	now := s.now().UTC()
-	begin := now.Add(-stretch)
-	query.Range = begin.Format(time.RFC3339) + ".." + now.Add(time.Second).Format(time.RFC3339)
-	moments, err := s.moments(v, query, mostGathered)
+	when, err := learning.ParseTimeRange("range", query.Range, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	if when.From.IsZero() {
+		when.From = now.Add(-lanesReach)
+	}
+	if when.To.IsZero() {
+		when.To = now
+	}
+	begin, stretch := when.From, max(when.To.Sub(when.From), time.Minute)
+	query.Range = begin.Format(time.RFC3339) + ".." + when.To.Add(time.Second).Format(time.RFC3339)
+	moments, err := s.moments(v, query)
 	if err != nil || len(moments) == 0 {
 		return nil, moments, err
 	}
