@@ -189,7 +189,12 @@ func tone(word any) string {
 }
 
 // words writes a name of a program for people: in_progress is "in progress".
-func words(name any) string { return strings.ReplaceAll(asText(name), "_", " ") }
+func words(name any) string {
+	if text := asText(name); text != "*" {
+		return strings.ReplaceAll(text, "_", " ")
+	}
+	return "everybody"
+}
 
 // sentence is words with a capital.
 func sentence(name any) string {

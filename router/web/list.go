@@ -155,9 +155,10 @@ func (s *Server) filters(v *visit, t *thing) (set []filter, err error) {
 		chosen := v.value(f.Name)
 		switch choices := s.choices(t.List, f.Name); {
 		case f.Name == "persona" && t.memory.Pages.Personas != nil:
-			if f.Among, err = personas(v, t.memory); err != nil {
+			if choices, chosen, err = personas(v, t.memory); err != nil {
 				return set, err
 			}
+			f.Among = options("", chosen, choices)
 		case f.Name == "project":
 			f.Among = s.projectOptions(v.Context(), chosen)
 		case f.Name == "category":

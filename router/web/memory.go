@@ -79,31 +79,21 @@ func (s *Server) kindOf(name string) (kind.Memory, error) {
 	return kind.Memory{}, errs.InvalidField("kind", "names no kind of memory that has pages")
 }
 
-// personas are those whose rows can be shown; where nobody says, everybody's are, if they can be listed together.
-func personas(v *visit, of kind.Memory) ([]option, error) {
-	names, whose, err := persona(v, of)
-	if !slices.Contains(names, whose) {
-		names = append(names, whose)
-	}
-	list := options("", whose, names)
-	for i := range list {
-		if list[i].Value == episode.EveryPersona {
-			list[i].Name = "everybody"
-		}
-	}
-	return list, err
-}
-
-// persona is whose rows of a kind are shown, and all who have some; empty: they are everybody's.
-func persona(v *visit, of kind.Memory) (names []string, whose string, err error) {
+// personas are those whose rows of a kind can be shown, and whose are; empty: they are everybody's. Where nobody says,
+// everybody's are shown, if they can be listed together.
+func personas(v *visit, of kind.Memory) (names []string, whose string, err error) {
 	if of.Pages.Personas == nil {
 		return nil, "", nil
 	}
 	names, err = of.Pages.Personas(v.Context())
-	if slices.Contains(names, episode.EveryPersona) {
-		return names, cmp.Or(v.value("persona"), episode.EveryPersona), err
+	if whose = v.value("persona"); whose == "" && slices.Contains(names, episode.EveryPersona) {
+		whose = episode.EveryPersona
 	}
-	return names, cmp.Or(v.value("persona"), check.DefaultPersona), err
+	whose = cmp.Or(whose, check.DefaultPersona)
+	if !slices.Contains(names, whose) {
+		names = append(names, whose)
+	}
+	return names, whose, err
 }
 
 // keeps refuses whoever may not read memories.
@@ -118,7 +108,7 @@ func (s *Server) memories(v *visit, t *thing) (l listing, err error) {
 	if words == "" && t.List != "" {
 		return s.called(v, t)
 	}
-	_, persona, err := persona(v, of)
+	_, persona, err := personas(v, of)
 	if err != nil {
 		return l, err
 	}

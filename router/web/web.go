@@ -18,6 +18,7 @@ import (
 	"crypto/sha256"
 	"iter"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -138,12 +139,8 @@ func (s Services) withinWalls() Services {
 // ends in "/*" stands for all below it.
 func (s *Server) Routes() iter.Seq2[string, string] {
 	return func(yield func(method, path string) bool) {
-		for path := range s.loads {
-			if !yield(http.MethodGet, path) {
-				return
-			}
-		}
-		for path := range described().Moved {
+		read := append(slices.Collect(maps.Keys(s.loads)), assetsPath+"*")
+		for _, path := range slices.AppendSeq(read, maps.Keys(described().Moved)) {
 			if !yield(http.MethodGet, path) {
 				return
 			}
@@ -153,7 +150,6 @@ func (s *Server) Routes() iter.Seq2[string, string] {
 				return
 			}
 		}
-		yield(http.MethodGet, assetsPath+"*")
 	}
 }
 
