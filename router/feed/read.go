@@ -94,17 +94,14 @@ func (r *Reader) Take(ctx context.Context) ([]*Item, error) {
 			return nil, err
 		}
 		r.cursor = seen
-		if !r.filter.all {
-			kept := make([]*Item, 0, len(items))
-			for _, item := range items {
-				if r.filter.passes(item) {
-					kept = append(kept, item)
-				}
+		var kept []*Item // the items themselves are shared
+		for _, item := range items {
+			if r.filter.passes(item) {
+				kept = append(kept, item)
 			}
-			items = kept
 		}
-		if len(items) > 0 {
-			return items, nil
+		if len(kept) > 0 {
+			return kept, nil
 		}
 	}
 	return nil, ctx.Err()
