@@ -9,7 +9,7 @@
 // visible, and the Content-Security-Policy lets no script run but ours.
 //
 // A kind of thing is described by data, and one handler shows lists, rows and
-// forms of all kinds; see thing.go, and pages.go for how they are registered.
+// forms of all kinds; see thing.go and list.go, and pages.go for how pages are registered.
 package web
 
 import (
