@@ -107,7 +107,7 @@ CREATE TABLE tasks (
     updated_at     bigint NOT NULL,
     claimed_at     bigint,
     finished_at    bigint
-);
+, waits_on text COLLATE "C" NOT NULL DEFAULT '[]');
 CREATE INDEX tasks_status ON tasks(status, priority DESC, number);
 CREATE INDEX tasks_agent ON tasks(agent_id, status);
 CREATE INDEX tasks_project ON tasks(project, status);
@@ -388,3 +388,4 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES (16, true);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (17, true);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (18, true);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (19, true);
+INSERT INTO goose_db_version (version_id, is_applied) VALUES (20, true);

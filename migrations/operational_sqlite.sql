@@ -85,7 +85,7 @@ CREATE TABLE tasks (
     updated_at     INTEGER NOT NULL,
     claimed_at     INTEGER,
     finished_at    INTEGER
-) STRICT;
+, waits_on TEXT NOT NULL DEFAULT '[]') STRICT;
 CREATE INDEX tasks_status ON tasks(status, priority DESC, number);
 CREATE INDEX tasks_agent ON tasks(agent_id, status);
 CREATE INDEX tasks_project ON tasks(project, status);
@@ -366,3 +366,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (17, 16, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (18, 17, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (19, 18, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (20, 19, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (21, 20, 1);

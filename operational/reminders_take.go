@@ -20,8 +20,8 @@ type ReminderTransfer interface {
 	RemindersAfter(ctx context.Context, project string, after int64, limit int) ([]Reminder, error)
 }
 
-// TakenReminder is what became of a reminder that was taken in.
-type TakenReminder struct {
+// Taken is what became of a reminder or a task that was taken in.
+type Taken struct {
 	Key       string
 	Number    int64 // of one that was stored
 	Duplicate bool
@@ -38,12 +38,12 @@ const maxFired = 1 << 40
 // dryRun only says what would become of them. What is pending and whose time
 // has passed comes due at once. A reminder gets a number of this router; it is
 // known again by what it says and when it was made. It needs ScopeCaptain.
-func (s *Reminders) Take(ctx context.Context, reminders []Reminder, dryRun bool) ([]TakenReminder, error) {
+func (s *Reminders) Take(ctx context.Context, reminders []Reminder, dryRun bool) ([]Taken, error) {
 	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
 		return nil, err
 	}
 	now := s.now.Stamp()
-	taken := make([]TakenReminder, len(reminders))
+	taken := make([]Taken, len(reminders))
 	seen, err := s.madeAlready(ctx, reminders)
 	if err != nil {
 		return nil, err

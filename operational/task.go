@@ -1,6 +1,7 @@
 package operational
 
 import (
+	"fmt"
 	"time"
 
 	"skillrouter/internal/safetext"
@@ -44,22 +45,29 @@ type Task struct {
 	BlockedReason string     `json:"blocked_reason,omitempty"`
 	Result        string     `json:"result,omitempty"` // of a completed task
 	Error         string     `json:"error,omitempty"`  // of a failed task
+	After         []string   `json:"after,omitempty"`  // ids of the tasks that it waits for
 	CreatedAt     time.Time  `json:"created_at"`
 	UpdatedAt     time.Time  `json:"updated_at"`
 	ClaimedAt     *time.Time `json:"claimed_at,omitempty"`
 	FinishedAt    *time.Time `json:"finished_at,omitempty"`
+	// WaitsFor names those of After that are not finished. It follows from other tasks, and is not stored.
+	WaitsFor []string `json:"waits_for,omitempty"`
 	// Redacted lists the kinds of secret that were cut out of what the call said that this answers. It is not stored.
 	Redacted []string `json:"redacted,omitempty"`
 }
 
+// Called is how people speak of the task: "#7 Build the image".
+func (t *Task) Called() string { return fmt.Sprintf("#%d %s", t.Number, t.Title) }
+
 // TaskDraft is what a client may say of a new task.
 type TaskDraft struct {
-	Title       string `json:"title"`
-	Description string `json:"description,omitempty"`
-	Project     string `json:"project,omitempty" here:"project"`
-	Priority    int    `json:"priority,omitempty" doc:"Greater first" range:"-10,10"`
-	AgentID     string `json:"agent_id,omitempty" doc:"Claim it for this agent at once"` // claim it for this agent at once
-	CreatedBy   string `json:"created_by,omitempty" actor:"true"`
+	Title       string   `json:"title"`
+	Description string   `json:"description,omitempty"`
+	Project     string   `json:"project,omitempty" here:"project"`
+	Priority    int      `json:"priority,omitempty" doc:"Greater first" range:"-10,10"`
+	AgentID     string   `json:"agent_id,omitempty" doc:"Claim it for this agent at once"` // claim it for this agent at once
+	After       []string `json:"after,omitempty" doc:"Tasks that must be finished first, by id or number"`
+	CreatedBy   string   `json:"created_by,omitempty" actor:"true"`
 }
 
 // TaskFilter selects tasks; empty fields select everything.
@@ -69,6 +77,7 @@ type TaskFilter struct {
 	Project string       `query:"project" doc:"Only those of this project"`
 	Open    *bool        `query:"open" enum:"true,false" doc:"true: only unfinished ones; false: only finished ones"`
 	Unheld  bool         `query:"unheld" doc:"Only those that no agent holds"`
+	Ready   bool         `query:"ready" doc:"Only those that can be claimed: no agent holds them, and they wait for no unfinished task"`
 	Text    string       `query:"text" doc:"Words that the title or description holds, in any case"`                                   // words of the title or description, each of which it must hold, without regard to case
 	AnyOf   []string     `query:"any_of" doc:"Words, separated by commas, of which it must hold one; those that hold more come first"` // words of which it must hold one; those that hold more come first. At most MaxAnyOf
 	Since   time.Time    `query:"since" doc:"Only those changed at or after this time"`

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
@@ -17,6 +18,7 @@ const (
 	MaxPriority        = 10       // and −MaxPriority at the other end
 	MaxFilterText      = 1 << 10  // bytes of the words that a listing is filtered by
 	MaxAnyOf           = 8        // words of which a listing's rows must hold one; each is looked for in every row
+	MaxAfter           = 50       // tasks that one waits for
 	completionProgress = 100
 )
 
@@ -63,6 +65,12 @@ type TaskAssignment struct {
 	Note    string `json:"note,omitempty"`
 }
 
+// TaskOrder is what a task waits for from now on.
+type TaskOrder struct {
+	AgentID string   `json:"agent_id,omitempty" actor:"true"`
+	After   []string `json:"after,omitempty" doc:"Tasks that must be finished first, by id or number; none: it waits for nothing"`
+}
+
 // OpenTaskStatuses lists the statuses of a task that is not finished.
 func OpenTaskStatuses() []TaskStatus {
 	return []TaskStatus{TaskPending, TaskClaimed, TaskInProgress, TaskBlocked}
@@ -78,7 +86,45 @@ func (d TaskDraft) check() error {
 		check.Name("project", d.Project),
 		check.OptionalAgent("agent_id", d.AgentID),
 		check.Range("priority", float64(d.Priority), -MaxPriority, MaxPriority),
+		checkAfter(d.After),
 	)
+}
+
+func checkAfter(after []string) error {
+	if len(after) > MaxAfter {
+		return errs.InvalidField("after", "holds more than %d tasks", MaxAfter)
+	}
+	return nil
+}
+
+// CheckOrder refuses a task that would wait for itself, and names those by way of which. load returns tasks by their ids.
+func (t *Task) CheckOrder(load func(ids []string) ([]Task, error)) error {
+	behind, reached := map[string]Task{}, slices.Clone(t.After) // each by the task that waits for it
+	for _, id := range t.After {
+		behind[id] = *t
+	}
+	for len(reached) > 0 && behind[t.ID].ID == "" {
+		found, err := load(reached)
+		if err != nil {
+			return err
+		}
+		reached = nil
+		for _, one := range found {
+			for _, id := range one.After {
+				if behind[id].ID == "" {
+					behind[id], reached = one, append(reached, id)
+				}
+			}
+		}
+	}
+	if behind[t.ID].ID == "" {
+		return nil
+	}
+	circle := ""
+	for one := behind[t.ID]; one.ID != t.ID; one = behind[one.ID] {
+		circle += " → " + one.Called()
+	}
+	return errs.InvalidField("after", "makes a circle: %s%s → %s", t.Title, circle, t.Title)
 }
 
 func (f *TaskFilter) check() error {
@@ -162,6 +208,8 @@ func (t *Task) underWay() bool { return t.Status == TaskClaimed || t.Status == T
 
 func (t *Task) claim(agent string) error {
 	switch {
+	case t.Status == TaskPending && len(t.WaitsFor) > 0:
+		return errs.Errorf(errs.Conflict, "task %d waits for %s", t.Number, strings.Join(t.WaitsFor, ", "))
 	case t.Status == TaskPending:
 		t.Status, t.AgentID = TaskClaimed, agent
 		return nil

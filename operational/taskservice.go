@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,11 +28,13 @@ type TaskService interface {
 	Task(ctx context.Context, ref string) (Task, error)
 	// List returns tasks: open ones by priority and number, then finished ones, the latest first.
 	List(ctx context.Context, filter TaskFilter) ([]Task, error)
+	// Ready returns those of the tasks that can be claimed.
+	Ready(ctx context.Context, filter TaskFilter) ([]Task, error)
 	// Summary counts the tasks that the filter selects, whatever its limit.
 	Summary(ctx context.Context, filter TaskFilter) (TaskSummary, error)
 	// Claim takes a pending task for an agent. Claiming what one holds already changes nothing.
 	Claim(ctx context.Context, ref string, claim TaskClaim) (Task, error)
-	// ClaimNext takes the pending task that comes first by priority, then by number; NotFound if none waits.
+	// ClaimNext takes the task that comes first by priority, then by number, of those that can be claimed; NotFound if there is none.
 	ClaimNext(ctx context.Context, claim TaskClaim) (Task, error)
 	// Progress records how far the holder has come.
 	Progress(ctx context.Context, ref string, report TaskProgress) (Task, error)
@@ -47,6 +50,8 @@ type TaskService interface {
 	Release(ctx context.Context, ref string, note TaskNote) (Task, error)
 	// Cancel ends a task that is not wanted any more.
 	Cancel(ctx context.Context, ref string, note TaskNote) (Task, error)
+	// Wait says which tasks must be finished first.
+	Wait(ctx context.Context, ref string, order TaskOrder) (Task, error)
 	// Reassign hands an open task to an agent, whoever holds it; for the Captain.
 	Reassign(ctx context.Context, ref string, to TaskAssignment) (Task, error)
 }
@@ -54,15 +59,16 @@ type TaskService interface {
 // TaskStore keeps tasks. The function that a change gets decides what the change does. It
 // runs inside the transaction and may run twice.
 type TaskStore interface {
-	// CreateTask stores a task, gives it its number and writes the event that made returns for it.
-	CreateTask(ctx context.Context, task Task, made func(Task) eventlog.Event) (Task, error)
+	// CreateTask stores a task, gives it its number and writes the event that made returns for it. One whose id is there
+	// already is left as it is.
+	CreateTask(ctx context.Context, task Task, made func(Task) eventlog.Event) (stored Task, existed bool, err error)
 	Task(ctx context.Context, ref TaskRef) (Task, error)
 	ListTasks(ctx context.Context, filter TaskFilter) ([]Task, error)
 	SummarizeTasks(ctx context.Context, filter TaskFilter) (TaskSummary, error)
 	// ChangeTask applies change to the task, stores it and writes the event that change returns.
 	// A change that returns neither event nor error stores nothing.
 	ChangeTask(ctx context.Context, ref TaskRef, change TaskChange) (Task, error)
-	// ChangeNextTask does the same to the first pending task of the project (of any, if it is empty).
+	// ChangeNextTask does the same to the first task that can be claimed, of the project (of any, if it is empty).
 	ChangeNextTask(ctx context.Context, project string, change TaskChange) (Task, error)
 }
 
@@ -112,17 +118,48 @@ func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
 		ID: uuid.Must(uuid.NewV7()).String(), Title: strings.TrimSpace(draft.Title), Description: draft.Description,
 		Project: draft.Project, Status: TaskPending, CreatedBy: creator, Priority: draft.Priority, CreatedAt: now, UpdatedAt: now,
 	}
+	if err := t.waitFor(ctx, &task, draft.After); err != nil {
+		return Task{}, err
+	}
 	if draft.AgentID != "" {
 		if err := principal.Of(ctx).ActAs(draft.AgentID); err != nil {
 			return Task{}, err
 		}
+		if len(task.WaitsFor) > 0 {
+			return Task{}, errs.InvalidField("agent_id", "cannot claim it yet: it waits for %s", strings.Join(task.WaitsFor, ", "))
+		}
 		task.Status, task.AgentID, task.ClaimedAt = TaskClaimed, draft.AgentID, &now
 	}
-	task, err = t.store.CreateTask(ctx, task, func(task Task) eventlog.Event {
+	task, _, err = t.store.CreateTask(ctx, task, func(task Task) eventlog.Event {
 		return taskEvent(EventTaskCreated, creator, "", "", task, now)
 	})
 	task.Redacted = kinds
 	return task, err
+}
+
+// waitFor has a task wait for others, by their ids or numbers.
+func (t *Tasks) waitFor(ctx context.Context, task *Task, after []string) error {
+	task.After, task.WaitsFor = nil, nil
+	for _, name := range after {
+		r, err := ParseTaskRef(name)
+		if err != nil {
+			return errs.InvalidField("after", "has %q, which is neither a task's id nor its number", check.Head(name, check.MaxName))
+		}
+		other, err := t.store.Task(ctx, r)
+		if errs.CodeOf(err) == errs.NotFound {
+			return errs.InvalidField("after", "has %q, and there is no such task", name)
+		}
+		if err != nil {
+			return err
+		}
+		if slices.Contains(task.After, other.ID) {
+			continue
+		}
+		if task.After = append(task.After, other.ID); other.Status.Open() {
+			task.WaitsFor = append(task.WaitsFor, other.Called())
+		}
+	}
+	return nil
 }
 
 // Task implements TaskService.
@@ -140,6 +177,12 @@ func (t *Tasks) Task(ctx context.Context, ref string) (Task, error) {
 // List implements TaskService.
 func (t *Tasks) List(ctx context.Context, filter TaskFilter) ([]Task, error) {
 	return reading(ctx, filter.check(), func() ([]Task, error) { return t.store.ListTasks(ctx, filter) })
+}
+
+// Ready implements TaskService.
+func (t *Tasks) Ready(ctx context.Context, filter TaskFilter) ([]Task, error) {
+	filter.Ready = true
+	return t.List(ctx, filter)
 }
 
 // Summary implements TaskService.
@@ -230,6 +273,19 @@ func (t *Tasks) Cancel(ctx context.Context, ref string, note TaskNote) (Task, er
 	return t.held(ctx, ref, note.AgentID, EventTaskCancelled, &note.Note, note.check(), func(task *Task) error { return task.cancel(note.Note) })
 }
 
+// Wait implements TaskService.
+func (t *Tasks) Wait(ctx context.Context, ref string, order TaskOrder) (Task, error) {
+	var wanted Task
+	err := cmp.Or(principal.Of(ctx).Need(principal.ScopeAgent), checkAfter(order.After))
+	if err == nil {
+		err = t.waitFor(ctx, &wanted, order.After)
+	}
+	return t.held(ctx, ref, order.AgentID, EventTaskOrdered, new(string), err, func(task *Task) error {
+		task.After, task.WaitsFor = wanted.After, wanted.WaitsFor
+		return task.step(task.Status.Open(), "a finished one waits for nothing", task.Status, "")
+	})
+}
+
 // Reassign implements TaskService.
 func (t *Tasks) Reassign(ctx context.Context, ref string, to TaskAssignment) (Task, error) {
 	p := principal.Of(ctx)
@@ -314,6 +370,7 @@ const (
 	EventTaskReleased   = "task.released"
 	EventTaskCancelled  = "task.cancelled"
 	EventTaskReassigned = "task.reassigned"
+	EventTaskOrdered    = "task.ordered" // it waits for other tasks than before
 )
 
 // TaskEvent is the data of a task's event.

@@ -46,6 +46,8 @@ var agreed = map[string]string{
 	"build_context":                   narrow,
 	"GET /api/facts/stats":            "no facts are kept in memory beside the database any more",
 	`update_knowledge {"nonsense":1}`: "the refusal lists its parameters, and it has two more",
+	`create_team_task {"nonsense":1}`: "the refusal lists its parameters, and it has after",
+	`list_team_tasks {"nonsense":1}`:  "the refusal lists its parameters, and it has ready",
 	`["context","write the docs","--budget","200"]`:     narrow,
 	`["messages","--agent","builder","--json","--ack"]`: goingRound,
 	`["episodes","list"]`:                               newVerb, `["episodes","list","--json"]`: newVerb, `["episodes","list","--limit","2"]`: newVerb,

@@ -392,6 +392,11 @@ func (a *App) wireKinds(ctx context.Context, p *parts) error {
 		kind.Lessons(p.lessons, p.memory), kind.Patterns(p.patterns, p.memory), kind.Entries(p.knowledge, p.memory),
 		kind.Facts(p.facts, p.memory, a.now), kind.Episodes(p.episodes, p.experiences, p.memory), kind.Reminders(p.reminders, p.operations), kind.Sessions(p.operations),
 	}, words.Memories())
+	for i, k := range p.kinds {
+		if k.Name == kind.Task.Name {
+			p.kinds[i] = kind.Tasks(k, operational.NewTasks(p.operations, a.now), p.operations)
+		}
+	}
 	place := map[string]int{}
 	for i, k := range kind.All() {
 		place[k.Name] = i

@@ -123,6 +123,8 @@ func cellOf(row reflect.Value, names string) string {
 				text = label(name)
 			case i > 0 && name == "progress" && text != "0":
 				text += "%"
+			case i > 0 && name == "waits_for" && text != "":
+				text = "waits for " + text
 			case i > 0 && text == "0":
 				text = ""
 			}

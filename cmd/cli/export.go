@@ -48,7 +48,7 @@ func (s *shell) exportCommand() *cobra.Command {
 
 "skillrouter import --from jsonl" or "--from markdown" takes it in elsewhere, each memory once.
 
-Messages, agents, tasks and tokens are no memories: "skillrouter backup" has them too.`,
+Messages, agents and tokens are no memories: "skillrouter backup" has them too.`,
 		flags: options{
 			choice("to", &to, []string{toLines, toMarkdown}, "format"),
 			choices("kind", &query.Kinds, transfer.Kinds(), "only this kind").once("kinds"),

@@ -6,6 +6,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -43,7 +46,7 @@ little trust, and secrets are cut out. "import undo ID" takes back what an impor
 		flags: options{
 			option("agent", &defaults.AgentID, "author of what says none"),
 			option("category", &defaults.Category, "category of what says none"),
-			option("project", &defaults.Project, "project of what says none; of Markdown this folder's if nothing is said"),
+			option("project", &defaults.Project, "project of what says none; of Markdown and of beads this folder's if nothing is said"),
 			option("source", &defaults.Source, "source of what says none"),
 			choice("from", &what.from, formatNames(), "format of PATH"),
 			option("dry-run", &what.dryRun, "change nothing, and say what would become of each thing"),
@@ -52,7 +55,7 @@ little trust, and secrets are cut out. "import undo ID" takes back what an impor
 		},
 	}, func(ctx context.Context, c *client.Client) error {
 		what.guess(path)
-		if what.from == "claude-md" || what.from == "markdown" {
+		if slices.Contains([]string{"claude-md", "markdown", "beads"}, what.from) {
 			defaults.Project = cmp.Or(defaults.Project, s.project())
 		}
 		return s.importFrom(ctx, c.Transfer, path, what, defaults)
@@ -61,7 +64,7 @@ little trust, and secrets are cut out. "import undo ID" takes back what an impor
 	return cmd
 }
 
-// guess knows what is to be read if nobody said it: a file of SABRE by its beginning, and lines of JSON otherwise.
+// guess knows what is to be read if nobody said it: a file of SABRE by its beginning, claude-mem's database by its name, and lines of JSON otherwise.
 func (o *importOptions) guess(path string) {
 	if o.from != "" {
 		return
@@ -76,7 +79,10 @@ func (o *importOptions) guess(path string) {
 	}
 	defer file.Close()
 	line, _ := bufio.NewReader(io.LimitReader(file, exchange.MaxLine)).ReadBytes('\n')
-	if exchange.IsSabre(line) || records.IsDatabase(line) {
+	switch database := records.IsDatabase(line); {
+	case database && strings.Contains(filepath.Base(path), "claude-mem"):
+		o.from = "claude-mem"
+	case database, exchange.IsSabre(line):
 		o.from = "sabre"
 	}
 }
@@ -100,7 +106,7 @@ func (s *shell) importUndo() *cobra.Command {
 	return asks(s, command{
 		use: "undo IMPORT", short: "Take back what an import added", args: exactly(&id),
 		long: `Takes back what an import added, and nothing else. Knowledge, facts, procedures and
-episodes are deleted, lessons retired, patterns deprecated, reminders cancelled.
+episodes are deleted, lessons retired, patterns deprecated, reminders and tasks cancelled.
 Things that were changed or used since are kept and named; --force takes them too. An import that was broken off can be taken back.`,
 		flags: options{option("force", &draft.Force, "also what was changed or used since")},
 	}, func(ctx context.Context, c *client.Client) (out undoneImport, err error) {

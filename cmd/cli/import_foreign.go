@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -143,22 +143,16 @@ func (s *shell) importSource(path string) (read func(f exchange.Format, o exchan
 	}
 	return func(f exchange.Format, o exchange.Options, take func(exchange.Item) bool) error {
 		defer file.Close()
-		if head := make([]byte, 16); f.Name == "sabre" && path != "-" {
-			if _, err := io.ReadFull(file, head); err == nil && records.IsDatabase(head) {
-				facts, err := records.SabreFacts(path)
-				if err != nil {
-					return err
-				}
-				return f.Read(bytes.NewReader(facts), o, take)
-			}
-			if _, err := file.(io.Seeker).Seek(0, io.SeekStart); err != nil {
-				return err
-			}
+		from := bufio.NewReader(file)
+		if head, _ := from.Peek(16); f.Tables != nil && path != "-" && records.IsDatabase(head) {
+			document := documentOf(path, f.Tables)
+			defer document.Close()
+			return f.Read(document, o, take)
 		}
 		if f.Folder && path != "-" {
 			return f.ReadFile(os.DirFS(filepath.Dir(path)), filepath.Base(path), o, take)
 		}
-		return f.Read(file, o, take)
+		return f.Read(from, o, take)
 	}, size, nil
 }
 

@@ -22,7 +22,7 @@ import (
 
 // These are the kinds of what a team works at. How a plain command is made of its line, see plain.go.
 
-const taskRows = "number=NO title status+progress agent_id project priority=PRIO updated_at=CHANGED"
+const taskRows = "number=NO title status+progress+waits_for agent_id project priority=PRIO updated_at=CHANGED"
 
 func (s *shell) tasksCommand() *cobra.Command {
 	var filter operational.TaskFilter
@@ -42,6 +42,7 @@ func (s *shell) tasksCommand() *cobra.Command {
 					return nil
 				},
 			},
+			{use: "ready", short: "List the tasks that can be claimed", do: operational.TaskService.Ready, hides: "open any_of after ready status unheld", none: "No task can be claimed now."},
 			{use: "add TITLE [DESCRIPTION]", short: "Add a task", do: operational.TaskService.Create, in: &operational.TaskDraft{CreatedBy: s.env("SKILLROUTER_AGENT")}, hides: "created_by"},
 			{use: "show TASK", do: operational.TaskService.Task},
 			{use: "claim [TASK] [--agent ID]", short: "Claim a task, or the next that waits", do: operational.TaskService.ClaimNext, one: operational.TaskService.Claim},
@@ -52,6 +53,7 @@ func (s *shell) tasksCommand() *cobra.Command {
 			{use: "fail TASK ERROR...", short: "End a task that failed, and say why", do: operational.TaskService.Fail},
 			{use: "release TASK [NOTE...]", short: "Give a task back for another to claim", do: operational.TaskService.Release},
 			{use: "cancel TASK [NOTE...]", short: "End a task that is not wanted any more", do: operational.TaskService.Cancel},
+			{use: "wait TASK [--after TASK]", short: "Say which tasks must be finished first; without --after it waits for none", do: operational.TaskService.Wait},
 			{use: "reassign TASK AGENT", short: "Hand a task to an agent, whoever holds it", do: operational.TaskService.Reassign, words: []string{"id", "agent_id"}, flags: options{option("agent", new(string), "taken, as of the others: who hands it on is who calls")}},
 		},
 	})

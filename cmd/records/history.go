@@ -402,8 +402,8 @@ func geminiFolder(path string) string {
 // openCodeFile is the database that opencode keeps its sessions in since version 1.18.
 const openCodeFile = "opencode.db"
 
-// openDatabase opens opencode's database, to read only. While opencode is not running there is no log beside it, and none is made.
-func openDatabase(path string) (*sql.DB, error) {
+// OpenDatabase opens another program's database, to read only. While that is not running there is no log beside it, and none is made.
+func OpenDatabase(path string) (*sql.DB, error) {
 	address := "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(path)) + "?mode=ro&_pragma=busy_timeout(5000)"
 	if _, err := os.Lstat(path + "-wal"); err != nil {
 		address += "&immutable=1"
@@ -417,7 +417,7 @@ func openDatabase(path string) (*sql.DB, error) {
 
 // openCodeSessions lists the sessions in opencode's database.
 func openCodeSessions(path string) (files []File, err error) {
-	db, err := openDatabase(path)
+	db, err := OpenDatabase(path)
 	if err != nil {
 		return nil, err
 	}
@@ -441,7 +441,7 @@ func openCodeSessions(path string) (files []File, err error) {
 
 // openCodeParts reads a session in opencode's database, in the order of its messages and their parts.
 func openCodeParts(path string, each func(history.Found) error) error {
-	db, err := openDatabase(filepath.Dir(path))
+	db, err := OpenDatabase(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
@@ -470,26 +470,3 @@ func openCodeParts(path string, each func(history.Found) error) error {
 
 // IsDatabase tells whether a file that begins so is an SQLite database.
 func IsDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
-
-// SabreFacts reads the facts in a facts.db of SABRE, a line of JSON for each.
-func SabreFacts(path string) (lines []byte, err error) {
-	db, err := openDatabase(path)
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close()
-	rows, err := db.Query(`SELECT json_object('key', key, 'category', category, 'value', CAST(value AS TEXT), 'persona', persona,
-		'created_at', created_at, 'updated_at', updated_at, 'expires_at', expires_at, 'access_count', access_count) FROM semantic_facts ORDER BY persona, key`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var line []byte
-		if err := rows.Scan(&line); err != nil {
-			return nil, err
-		}
-		lines = append(append(lines, line...), '\n')
-	}
-	return lines, rows.Err()
-}

@@ -21,6 +21,7 @@ func Tasks(t *testing.T, fresh func(t *testing.T) World[operational.TaskService]
 		"who may do what":     taskRights,
 		"input is checked":    taskInput,
 		"next by priority":    taskNext,
+		"one after another":   taskOrder,
 		"no double claims":    taskRace,
 		"filters":             taskFilters,
 		"by id and number":    taskRefs,
@@ -240,6 +241,80 @@ func taskNext(t *testing.T, w World[operational.TaskService]) {
 		t.Errorf("order of claims (-want +got):\n%s", diff)
 	}
 	refuses(t, errs.NotFound)(svc.ClaimNext(ctx, operational.TaskClaim{}))
+}
+
+// taskOrder: a task that waits says for what and cannot be claimed, one that is finished frees it, and none waits for itself.
+func taskOrder(t *testing.T, w World[operational.TaskService]) {
+	a := agent("builder-1")
+	svc, ctx := w.As(a), w.Context(t.Context(), a)
+	check := must[operational.Task](t)
+	image := check(svc.Create(ctx, operational.TaskDraft{Title: "build the image"}))
+	push := check(svc.Create(ctx, operational.TaskDraft{Title: "push it", After: []string{ref(image), image.ID, "#" + ref(image)}, Priority: 5}))
+	deploy := check(svc.Create(ctx, operational.TaskDraft{Title: "deploy it", After: []string{ref(push), ref(image)}, Priority: 9}))
+	if diff := cmp.Diff([][]string{{image.ID}, {"#1 build the image"}, {push.ID, image.ID}, {"#2 push it", "#1 build the image"}}, [][]string{push.After, push.WaitsFor, deploy.After, deploy.WaitsFor}); diff != "" {
+		t.Errorf("what they wait for (-want +got):\n%s", diff)
+	}
+	ready := func() (titles []string) {
+		list, err := svc.Ready(ctx, operational.TaskFilter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, task := range list {
+			titles = append(titles, task.Title)
+		}
+		return titles
+	}
+	if got := ready(); len(got) != 1 || got[0] != "build the image" {
+		t.Errorf("ready: %q", got)
+	}
+	for what, refused := range map[string]func() (operational.Task, error){
+		"claim of one that waits": func() (operational.Task, error) { return svc.Claim(ctx, ref(push), operational.TaskClaim{}) },
+		"made and claimed": func() (operational.Task, error) {
+			return svc.Create(ctx, operational.TaskDraft{Title: "x", AgentID: a.AgentID, After: []string{ref(image)}})
+		},
+		"a circle": func() (operational.Task, error) {
+			return svc.Wait(ctx, ref(image), operational.TaskOrder{After: []string{ref(deploy)}})
+		},
+		"itself": func() (operational.Task, error) {
+			return svc.Wait(ctx, ref(push), operational.TaskOrder{After: []string{ref(push)}})
+		},
+		"nothing there": func() (operational.Task, error) {
+			return svc.Create(ctx, operational.TaskDraft{Title: "x", After: []string{"99"}})
+		},
+		"no task's name": func() (operational.Task, error) {
+			return svc.Create(ctx, operational.TaskDraft{Title: "x", After: []string{"build the image"}})
+		},
+		"too many": func() (operational.Task, error) {
+			return svc.Create(ctx, operational.TaskDraft{Title: "x", After: make([]string, operational.MaxAfter+1)})
+		},
+	} {
+		task, err := refused()
+		wanted := map[string]string{
+			"claim of one that waits": "task 2 waits for #1 build the image", "made and claimed": "it waits for #1 build the image", "nothing there": `"99"`, "no task's name": `"build the image"`,
+			"a circle": "build the image → #3 deploy it → build the image", "itself": "push it → push it", "too many": "50",
+		}[what]
+		if err == nil || !strings.Contains(errs.MessageOf(err), wanted) {
+			t.Errorf("%s: %v, %v", what, task, err)
+		}
+	}
+	if next := check(svc.ClaimNext(ctx, operational.TaskClaim{})); next.ID != image.ID {
+		t.Errorf("the next is %q", next.Title)
+	}
+	refuses(t, errs.NotFound)(svc.ClaimNext(ctx, operational.TaskClaim{}))
+	check(svc.Complete(ctx, ref(image), operational.TaskResult{}))
+	if got := ready(); len(got) != 1 || got[0] != "push it" {
+		t.Errorf("ready behind the first: %q", got)
+	}
+	if freed := check(svc.Wait(ctx, ref(deploy), operational.TaskOrder{})); len(freed.After)+len(freed.WaitsFor) > 0 {
+		t.Errorf("it waits still: %v", freed)
+	}
+	if got := ready(); len(got) != 2 || got[0] != "deploy it" {
+		t.Errorf("ready when nothing is waited for: %q", got)
+	}
+	check(svc.Cancel(ctx, ref(push), operational.TaskNote{}))
+	refuses(t, errs.Conflict)(svc.Wait(ctx, ref(push), operational.TaskOrder{After: []string{ref(deploy)}}))
+	b := agent("builder-2")
+	refuses(t, errs.Forbidden)(w.As(b).Wait(w.Context(t.Context(), b), ref(deploy), operational.TaskOrder{}))
 }
 
 // taskRace lets 64 agents claim 100 tasks at once, by name and as the next

@@ -9,8 +9,8 @@ import (
 	"skillrouter/operational"
 )
 
-// timesOfQuery bounds the times of one query: databases bound its variables.
-const timesOfQuery = 500
+// valuesOfQuery bounds the values of one query: databases bound its variables.
+const valuesOfQuery = 500
 
 var _ operational.ReminderTransfer = (*Store)(nil)
 
@@ -22,9 +22,9 @@ func (s *Store) RemindersAfter(ctx context.Context, project string, after int64,
 }
 
 // RemindersMade implements operational.ReminderStore. It passes over the whole
-// table once for every timesOfQuery, which an import asks for together.
+// table once for every valuesOfQuery, which an import asks for together.
 func (s *Store) RemindersMade(ctx context.Context, times []time.Time) (all []operational.Reminder, err error) {
-	for some := range slices.Chunk(times, timesOfQuery) {
+	for some := range slices.Chunk(times, valuesOfQuery) {
 		made := make([]int64, len(some))
 		for i, t := range some {
 			made[i] = table.Millis(t)

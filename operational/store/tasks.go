@@ -14,23 +14,94 @@ import (
 
 var _ operational.TaskStore = (*Store)(nil)
 
-var tasks = table.Of[operational.Task]("tasks", "Redacted").Numbered("number").
+var tasks = table.Of[operational.Task]("tasks", "Redacted", "WaitsFor", "After waits_on").Numbered("number").
 	With("folded", func(t *operational.Task) any { return fold(t.Title, t.Description) })
 
+// isReady is which tasks can be claimed.
+const isReady = `status = 'pending' AND NOT EXISTS (SELECT 1 FROM tasks AS earlier
+	WHERE earlier.finished_at IS NULL AND earlier.id IN (SELECT value FROM {elements tasks.waits_on}))`
+
 // CreateTask implements operational.TaskStore.
-func (s *Store) CreateTask(ctx context.Context, task operational.Task, made func(operational.Task) eventlog.Event) (operational.Task, error) {
-	err := s.write(ctx, func(tx *gorm.DB) error {
-		if err := tasks.Insert(tx, &task); err != nil {
+func (s *Store) CreateTask(ctx context.Context, task operational.Task, made func(operational.Task) eventlog.Event) (stored operational.Task, existed bool, err error) {
+	err = s.write(ctx, func(tx *gorm.DB) (err error) {
+		if stored, existed, err = tasks.Take(tx.Where("id = ?", task.ID)); err != nil || existed {
 			return err
 		}
-		return table.AppendEvents(tx, made(task))
+		stored = task
+		if err := inOrder(tx, &stored); err != nil {
+			return refuse(err)
+		}
+		if err := tasks.Insert(tx, &stored); err != nil {
+			return err
+		}
+		return table.AppendEvents(tx, made(stored))
 	}, nil)
-	return task, err
+	return stored, existed, err
+}
+
+// inOrder refuses a task that would wait for itself.
+func inOrder(tx *gorm.DB, task *operational.Task) error {
+	return task.CheckOrder(func(ids []string) ([]operational.Task, error) { return tasksOf(tx, ids) })
+}
+
+// tasksOf reads the tasks with the ids, by their numbers.
+func tasksOf(tx *gorm.DB, ids []string) (found []operational.Task, err error) {
+	for some := range slices.Chunk(ids, valuesOfQuery) {
+		part, err := tasks.Find(tx.Where("id IN ?", some).Order("number"))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, part...)
+	}
+	return found, nil
+}
+
+// withWaits says of tasks which of those that they wait for are not finished.
+func withWaits(tx *gorm.DB, list []operational.Task) ([]operational.Task, error) {
+	var ids []string
+	for _, t := range list {
+		if t.Status.Open() {
+			ids = append(ids, t.After...)
+		}
+	}
+	slices.Sort(ids)
+	others, err := tasksOf(tx, slices.Compact(ids))
+	unfinished := map[string]string{}
+	for _, other := range others {
+		if other.Status.Open() {
+			unfinished[other.ID] = other.Called()
+		}
+	}
+	for i, t := range list {
+		for _, id := range t.After {
+			if name := unfinished[id]; name != "" && t.Status.Open() {
+				list[i].WaitsFor = append(list[i].WaitsFor, name)
+			}
+		}
+	}
+	return list, err
 }
 
 // Task implements operational.TaskStore.
-func (s *Store) Task(ctx context.Context, ref operational.TaskRef) (operational.Task, error) {
-	return need(tasks, byRef(s.Read.WithContext(ctx), ref), "there is no such task")
+func (s *Store) Task(ctx context.Context, ref operational.TaskRef) (task operational.Task, err error) {
+	err = s.snapshot(ctx, func(tx *gorm.DB) error {
+		task, err = waiting(tx, byRef(tx, ref), "there is no such task")
+		return err
+	})
+	return task, err
+}
+
+// waiting reads the one task that a query selects, with what it waits for.
+func waiting(tx, q *gorm.DB, missing string) (operational.Task, error) {
+	task, err := need(tasks, q, missing)
+	if err != nil {
+		return task, err
+	}
+	list, err := withWaits(tx, []operational.Task{task})
+	if err != nil {
+		return task, err
+	}
+	return list[0], nil
 }
 
 // ListTasks implements operational.TaskStore. Open and finished tasks are
@@ -91,7 +162,7 @@ func (s *Store) listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operati
 			listed = append(listed, more...)
 		}
 	}
-	return listed, nil
+	return withWaits(tx, listed)
 }
 
 // SummarizeTasks implements operational.TaskStore.
@@ -130,12 +201,24 @@ func (s *Store) ChangeTask(ctx context.Context, ref operational.TaskRef, change 
 // ChangeNextTask implements operational.TaskStore.
 func (s *Store) ChangeNextTask(ctx context.Context, project string, change operational.TaskChange) (operational.Task, error) {
 	return s.changeTask(ctx, change, "no task is waiting", func(tx *gorm.DB) *gorm.DB {
-		return given(tx.Where("status = ?", operational.TaskPending), "project = ?", project).Order("priority DESC, number")
+		return given(tx.Where(isReady), "project = ?", project).Order("priority DESC, number")
 	})
 }
 
 func (s *Store) changeTask(ctx context.Context, change operational.TaskChange, missing string, find func(tx *gorm.DB) *gorm.DB) (operational.Task, error) {
-	return changing[operational.Task]{of: tasks, find: find, missing: missing, by: "number"}.change(ctx, s, func(_ *gorm.DB, t *operational.Task) (*eventlog.Event, error) { return change(t) })
+	return changing[operational.Task]{of: tasks, find: find, missing: missing, by: "number"}.change(ctx, s, func(tx *gorm.DB, t *operational.Task) (*eventlog.Event, error) {
+		list, err := withWaits(tx, []operational.Task{*t})
+		if err != nil {
+			return nil, err
+		}
+		*t = list[0]
+		before := t.After
+		event, err := change(t)
+		if err == nil && !slices.Equal(before, t.After) {
+			err = inOrder(tx, t)
+		}
+		return event, err
+	})
 }
 
 func byRef(q *gorm.DB, ref operational.TaskRef) *gorm.DB {
@@ -157,6 +240,9 @@ func selectTasks(q *gorm.DB, f operational.TaskFilter) *gorm.DB {
 	q = given(q, "agent_id = ?", f.AgentID)
 	if f.Unheld {
 		q = q.Where("agent_id = ''")
+	}
+	if f.Ready {
+		q = q.Where(isReady)
 	}
 	q = given(q, "project = ?", f.Project)
 	q = givenTime(q, "updated_at >= ?", f.Since)

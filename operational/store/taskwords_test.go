@@ -73,7 +73,7 @@ func TestTaskWords(t *testing.T) {
 	read := func() {
 		all = all[:0]
 		for after := int64(0); ; {
-			page, err := s.TasksAfter(t.Context(), after)
+			page, err := s.TasksAfter(t.Context(), "", after)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,12 +15,12 @@ const wordsAtOnce = 500
 
 // TasksOf returns the tasks with the ids, in any order; those that are not there are left out.
 func (s *Store) TasksOf(ctx context.Context, ids []string) ([]operational.Task, error) {
-	return tasks.Find(s.Read.WithContext(ctx).Where("id IN ?", ids))
+	return tasksOf(s.Read.WithContext(ctx), ids)
 }
 
-// TasksAfter returns the tasks that come after a number, in their order, as many as a page has.
-func (s *Store) TasksAfter(ctx context.Context, number int64) ([]operational.Task, error) {
-	return tasks.Find(s.Read.WithContext(ctx).Where("number > ?", number).Order("number").Limit(wordsAtOnce))
+// TasksAfter returns the tasks of a project (of all, if it is empty) that come after a number, in their order, as many as a page has.
+func (s *Store) TasksAfter(ctx context.Context, project string, number int64) ([]operational.Task, error) {
+	return tasks.Find(given(s.Read.WithContext(ctx).Where("number > ?", number), "project = ?", project).Order("number").Limit(wordsAtOnce))
 }
 
 // FindingsOf returns the findings with the ids, in any order; those that are not there are left out.

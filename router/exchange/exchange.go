@@ -51,11 +51,17 @@ type Format struct {
 	What string // for people
 	// Folder tells whether a folder of files can be read, rather than one stream.
 	Folder bool
+	// Tables are the lists of its document that an SQLite database has; none: it is no database.
+	Tables []Table
 
+	hidden string // the folder that it is in, which would be passed over
 	stream func(r io.Reader, o Options, yield func(Item) bool) error
 	file   func(name, text string, o Options, yield func(Item) bool) bool
 	fits   func(name string) bool // which files of a folder belong to it
 }
+
+// Table is a list of a document, and the query that reads it from a database. A name of "" stands for the document itself.
+type Table struct{ Name, Query string }
 
 // Formats lists what can be read.
 func Formats() []Format {
@@ -64,10 +70,12 @@ func Formats() []Format {
 		{Name: "jsonl", What: "JSON lines: an export of a router, or entries of knowledge", stream: readLines},
 		{Name: "markdown", What: "Markdown: a file or folder, each heading an entry; an export's pages what they were", Folder: true, file: readMarkdown, fits: markdown},
 		{Name: "claude-md", What: "CLAUDE.md, AGENTS.md and memory files: each bullet or paragraph an entry", Folder: true, file: readInstructions, fits: isInstructions},
-		{Name: "engram", What: "engram: the JSON document of its export, or a repository's folder .engram", stream: readEngram, Folder: true, fits: isChunk},
+		{Name: "engram", What: "engram: the JSON document of its export, or a repository's folder .engram", stream: readEngram, Folder: true, fits: isChunk, hidden: engramFolder},
+		{Name: "claude-mem", What: "claude-mem: its claude-mem.db, or the JSON of its export", stream: readClaudeMem, Tables: claudeMemTables},
+		{Name: "beads", What: "beads: its issues.jsonl, or a repository's folder .beads, as tasks", stream: readBeads, Folder: true, fits: isIssues, hidden: beadsFolder},
 		{Name: "mem0", What: "mem0: the JSON of get_all or of a memory export", stream: readMem0},
 		{Name: "mcp-memory", What: "the MCP memory server's memory.jsonl: entities and relations", stream: readGraph},
-		{Name: "sabre", What: "SABRE's episodes.jsonl, its facts.db, or that table as JSON", stream: readSabre},
+		{Name: "sabre", What: "SABRE's episodes.jsonl, its facts.db, or that table as JSON", stream: readSabre, Tables: sabreTables},
 		{Name: "basic-memory", What: "Basic Memory: a folder of notes with front matter, observations and relations", Folder: true, file: readNote, fits: markdown},
 	}
 }
@@ -113,7 +121,7 @@ func (f Format) ReadFolder(folder fs.FS, o Options, yield func(Item) bool) error
 		switch {
 		case err != nil:
 			return one(yield, Item{Place: name, Refused: "cannot be read: " + err.Error()})
-		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), ".") && d.Name() != engramFolder:
+		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), ".") && d.Name() != f.hidden:
 			return fs.SkipDir
 		case d.IsDir() || !f.fits(name):
 			return nil
@@ -155,7 +163,7 @@ func (f Format) readFile(folder fs.FS, name string, o Options, yield func(Item) 
 	return nil
 }
 
-// unpacked reads a packed file of a folder as the format's stream. A file that is broken refuses itself and not the folder.
+// unpacked reads a file of a folder, which may be packed, as the format's stream. A file that is broken refuses itself and not the folder.
 func (f Format) unpacked(name string, from io.Reader, o Options, yield func(Item) bool) error {
 	enough := false
 	within := func(item Item) bool {
@@ -163,7 +171,10 @@ func (f Format) unpacked(name string, from io.Reader, o Options, yield func(Item
 		enough = !yield(item)
 		return !enough
 	}
-	text, err := gzip.NewReader(from)
+	text, err := from, error(nil)
+	if strings.HasSuffix(name, ".gz") {
+		text, err = gzip.NewReader(from)
+	}
 	if err == nil {
 		err = f.stream(text, o, within)
 	}

@@ -63,7 +63,7 @@ func TestFormats(t *testing.T) {
 			text: "\ufeff{\"title\":\"t\",\"text\":\"c\",\"tags\":[\"x\"]}\n\nnonsense\n{\"kind\":\"knowledge\",\"id\":\"1\",\"category\":\"gotcha\",\"title\":\"a\",\"content\":\"b\"}\n{\"kind\":\"fact\",\"key\":\"k\",\"value\":1}\n{\"kind\":\"agent\"}\n{\"title\":1}\n{\"colour\":2}\n{\"kind\":\"end\",\"records\":2}\n{\"tit",
 			want: []string{
 				"line 1 pattern|t|c|x", "line 3 refused: is not valid JSON at byte 2", "line 4 gotcha|a|b|", "line 5 fact",
-				"line 6 refused: kind is not one of [knowledge episode lesson pattern fact procedure reminder]",
+				"line 6 refused: kind is not one of [knowledge episode lesson pattern fact procedure reminder task]",
 				"line 7 refused: title may not be of the type number", `line 8 refused: cannot be read: unknown field "colour"`, "line 10 refused: is truncated: it is not finished JSON",
 			},
 		},

@@ -152,7 +152,7 @@ func TestReadPages(t *testing.T) {
 			want: []string{"standard input gotcha|Don't guess|Ask.|one,two"},
 		},
 		{name: "an index", text: string(exchange.Index(map[string]int{router.KindFact: 2}))},
-		{name: "a kind that there is not", text: "---\nskillrouter_record: agent\n---\n", want: []string{"standard input refused: skillrouter_record is not one of [knowledge episode lesson pattern fact procedure reminder]"}},
+		{name: "a kind that there is not", text: "---\nskillrouter_record: agent\n---\n", want: []string{"standard input refused: skillrouter_record is not one of [knowledge episode lesson pattern fact procedure reminder task]"}},
 		{name: "no end", text: "---\nskillrouter_record: fact\nkey: x\n", want: []string{"standard input refused: is truncated: its front matter has no end"}},
 		{name: "a member that there is not", text: "---\nskillrouter_record: fact\ncolour: red\n---\n", want: []string{`standard input refused: colour is no field of this request`}},
 		{name: "a wrong type", text: "---\nskillrouter_record: knowledge\ntitle: 5\n---\nx\n", want: []string{"standard input refused: title may not be of the type number"}},

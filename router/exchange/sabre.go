@@ -32,6 +32,10 @@ type sabreLine struct {
 	AccessCount int64           `json:"access_count"`
 }
 
+// sabreTables read the facts in SABRE's facts.db.
+var sabreTables = []Table{{"", `SELECT key, category, CAST(value AS TEXT) AS value, persona, created_at, updated_at, expires_at, access_count
+	FROM semantic_facts ORDER BY persona, key`}}
+
 // IsSabre tells whether a line is one of SABRE's, and not of an export or a collection of entries.
 func IsSabre(text []byte) bool {
 	var s sabreLine

@@ -15,7 +15,11 @@ import (
 // What is known of what is kept beside the memory. Tasks, findings and messages have no index in their domain: the search makes them a Memory.
 var (
 	Task = Kind{
-		Name: router.KindTask, Plural: "tasks", Searched: 5, OfProject: true, HasAuthor: true, Categories: safetext.Strings(operational.TaskStatuses()),
+		Name: router.KindTask, Plural: "tasks", Searched: 5, OfProject: true, HasAuthor: true, Categories: safetext.Strings(operational.TaskStatuses()), Exported: 8,
+		Decode: decoded(func(in *taskRecord) *operational.Task { return &in.Task }),
+		Page: Page{
+			Folder: "tasks", Title: "title", Key: []string{"id"}, Text: "description", Parts: []Part{{"Result", "result"}, {"Error", "error"}}, Drop: []string{"number", "waits_for"},
+		},
 	}
 	Finding = Kind{
 		Name: router.KindFinding, Plural: "findings", Searched: 6, OfProject: true, Categories: safetext.Strings(operational.Severities()),
@@ -38,6 +42,44 @@ type reminderRecord struct {
 	operational.Reminder
 }
 
+type taskRecord struct {
+	head
+	operational.Task
+}
+
+// Tasks is how the tasks of a service, which searches found, are carried between routers.
+func Tasks(found Memory, service *operational.Tasks, rows interface {
+	// TasksAfter returns tasks of a project (of all, if it is empty) whose number is greater than after, in order.
+	TasksAfter(ctx context.Context, project string, after int64) ([]operational.Task, error)
+},
+) Memory {
+	found.Export = paged(func(ctx context.Context, project string, _ time.Time, last operational.Task, _ int) ([]operational.Task, error) {
+		return rows.TasksAfter(ctx, project, last.Number)
+	})
+	found.Import = takenThere(service.Take)
+	found.Undo = Undo{func(ctx context.Context, ref string) (any, error) {
+		task, err := service.Task(ctx, ref)
+		task.WaitsFor = nil // it follows from other tasks
+		return task, err
+	}, func(ctx context.Context, ref string) error {
+		_, err := service.Cancel(ctx, ref, operational.TaskNote{Note: Undone})
+		return unlessOver(err)
+	}}
+	return found
+}
+
+// takenThere is taken of what is kept beside the memory, and known by its number.
+func takenThere[T any](take func(ctx context.Context, records []T, dryRun bool) ([]operational.Taken, error)) func(context.Context, []any, learning.Taking) ([]learning.Taken, error) {
+	return taken(func(ctx context.Context, records []T, taking learning.Taking) ([]learning.Taken, error) {
+		list, err := take(ctx, records, taking.DryRun)
+		all := make([]learning.Taken, len(list))
+		for i, r := range list {
+			all[i] = learning.Taken{ID: r.Key, Ref: strconv.FormatInt(r.Number, 10), Duplicate: r.Duplicate, Err: r.Err}
+		}
+		return all, err
+	})
+}
+
 // Reminders are the reminders of a service.
 func Reminders(service *operational.Reminders, rows interface {
 	operational.ReminderTransfer
@@ -49,14 +91,7 @@ func Reminders(service *operational.Reminders, rows interface {
 		Export: paged(func(ctx context.Context, project string, _ time.Time, last operational.Reminder, limit int) ([]operational.Reminder, error) {
 			return rows.RemindersAfter(ctx, project, last.Number, limit)
 		}),
-		Import: taken(func(ctx context.Context, records []operational.Reminder, taking learning.Taking) ([]learning.Taken, error) {
-			reminders, err := service.Take(ctx, records, taking.DryRun)
-			taken := make([]learning.Taken, len(reminders))
-			for i, r := range reminders {
-				taken[i] = learning.Taken{ID: r.Key, Ref: strconv.FormatInt(r.Number, 10), Duplicate: r.Duplicate, Err: r.Err}
-			}
-			return taken, err
-		}),
+		Import: takenThere(service.Take),
 		Undo: Undo{func(ctx context.Context, ref string) (any, error) {
 			number, err := strconv.ParseInt(ref, 10, 64)
 			if err != nil {

@@ -79,6 +79,14 @@ func (h houseTasks) Cancel(_ context.Context, _ string, n operational.TaskNote) 
 	return h.task(operational.TaskCancelled, n.Note)
 }
 
+func (h houseTasks) Ready(ctx context.Context, f operational.TaskFilter) ([]operational.Task, error) {
+	return h.List(ctx, f)
+}
+
+func (h houseTasks) Wait(context.Context, string, operational.TaskOrder) (operational.Task, error) {
+	return h.task(operational.TaskPending, "")
+}
+
 func (h houseTasks) Reassign(_ context.Context, _ string, to operational.TaskAssignment) (operational.Task, error) {
 	return h.task(operational.TaskClaimed, to.Note)
 }

@@ -18,11 +18,11 @@ type teamTasks struct {
 // teamTaskTools are the team's queue of tasks. Those of the reminders are one's own.
 func teamTaskTools() []tool {
 	list := []tool{
-		{name: "create_team_task", title: "Create a team task", effect: adds, does: operational.TaskService.Create, takes: "title! description project priority agent_id"},
+		{name: "create_team_task", title: "Create a team task", effect: adds, does: operational.TaskService.Create, takes: "title! description project priority agent_id after"},
 		{
 			name: "list_team_tasks", title: "List team tasks", effect: reads, holds: "tasks summary",
 			description: "What the team has to do and has done: open tasks by priority, then finished ones, the latest first; with a count by status.",
-			does:        (*Server).teamTasks, takes: "status agent_id project open unheld text after limit", none: "No task fits",
+			does:        (*Server).teamTasks, takes: "status agent_id project open unheld ready text after limit", none: "No task fits",
 		},
 		{
 			name: "get_team_task", title: "One team task", effect: reads,
@@ -44,6 +44,7 @@ func teamTaskTools() []tool {
 		{name: "fail_team_task", title: "A task has failed", effect: adds, does: operational.TaskService.Fail, takes: "task! error! agent_id"},
 		{name: "release_team_task", title: "Release a team task", effect: adds, does: operational.TaskService.Release, takes: "task! note agent_id"},
 		{name: "cancel_team_task", title: "Cancel a team task", effect: adds, does: operational.TaskService.Cancel, takes: "task! note agent_id"},
+		{name: "order_team_task", title: "A task waits for others", effect: ensure, does: operational.TaskService.Wait, takes: "task! after agent_id"},
 		{name: "reassign_team_task", title: "Reassign a team task", effect: adds, does: operational.TaskService.Reassign, takes: "task! agent_id! note"},
 	}
 	for i := range list {

@@ -23,7 +23,7 @@ import (
 type WordStore interface {
 	follow.EventLog
 	TasksOf(ctx context.Context, ids []string) ([]operational.Task, error)
-	TasksAfter(ctx context.Context, number int64) ([]operational.Task, error)
+	TasksAfter(ctx context.Context, project string, number int64) ([]operational.Task, error)
 	FindingsOf(ctx context.Context, ids []string) ([]operational.Finding, error)
 	FindingsAfter(ctx context.Context, id, environment string) ([]operational.Finding, error)
 	MessagesOf(ctx context.Context, ids []string) ([]operational.Message, error)
@@ -175,7 +175,7 @@ func findingDocument(f *operational.Finding) tfidf.Document {
 
 func (w *Words) readTasks(ctx context.Context, visit func([]tfidf.Document) error) error {
 	for after := int64(0); ; {
-		page, err := w.store.TasksAfter(ctx, after)
+		page, err := w.store.TasksAfter(ctx, "", after)
 		if err != nil || len(page) == 0 {
 			return err
 		}

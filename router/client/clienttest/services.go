@@ -329,6 +329,14 @@ func (t Tasks) Progress(ctx context.Context, ref string, report operational.Task
 	return client.SendTo(ctx, t.C, operational.TaskService.Progress, ref, report)
 }
 
+func (t Tasks) Ready(ctx context.Context, filter operational.TaskFilter) ([]operational.Task, error) {
+	return client.Send(ctx, t.C, operational.TaskService.Ready, filter)
+}
+
+func (t Tasks) Wait(ctx context.Context, ref string, order operational.TaskOrder) (operational.Task, error) {
+	return client.SendTo(ctx, t.C, operational.TaskService.Wait, ref, order)
+}
+
 func (t Tasks) Reassign(ctx context.Context, ref string, to operational.TaskAssignment) (operational.Task, error) {
 	return client.SendTo(ctx, t.C, operational.TaskService.Reassign, ref, to)
 }
