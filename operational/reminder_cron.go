@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 	_ "time/tzdata" // a container and Windows have no zones of their own
+	"unicode"
 
 	"github.com/robfig/cron/v3"
 
@@ -19,6 +20,9 @@ const maxCron = 256
 // MinEvery is the shortest distance of "@every": what recurs more often is a
 // loop, which the agent should run itself.
 const MinEvery = time.Minute
+
+// maxEvery is how many days, weeks, months or years may lie between two times.
+const maxEvery = 1000
 
 // Recurrence is the times that a cron expression names in a time zone.
 type Recurrence struct {
@@ -100,6 +104,9 @@ func oddElement(part string) bool {
 func parseCronName(field, text string, location *time.Location) (*Recurrence, error) {
 	name := strings.ToLower(text)
 	if every, ok := strings.CutPrefix(name, "@every "); ok {
+		if span, from, anchored := strings.Cut(every, " from "); anchored {
+			return parseAnchored(field, span, from, location)
+		}
 		distance, err := parseSpan(field, every)
 		if err != nil {
 			return nil, err
@@ -119,6 +126,46 @@ func parseCronName(field, text string, location *time.Location) (*Recurrence, er
 	}
 	fields.Location = location
 	return &Recurrence{schedule: fields, fields: fields, zone: location}, nil
+}
+
+// anchorForm is how the first time of one that recurs from then on is written, in its zone.
+const anchorForm = "2006-01-02t15:04"
+
+// anchored is so many months or days after a first time, and again after each.
+type anchored struct {
+	first        time.Time
+	months, days int
+}
+
+// parseAnchored reads "2week" and the first time of "@every 2week from 2026-12-04t09:00": the times of a calendar, which keep their hour.
+func parseAnchored(field, span, from string, zone *time.Location) (*Recurrence, error) {
+	first, err := time.ParseInLocation(anchorForm, from, zone)
+	if err != nil {
+		return nil, errs.InvalidField(field, "begins at %q; write for instance @every 2week from 2026-12-04T09:00", few(from))
+	}
+	digits := leading(span, unicode.IsDigit)
+	n, err := strconv.Atoi(digits)
+	unit := strings.TrimSuffix(strings.TrimSpace(span[len(digits):]), "s")
+	of, known := map[string]anchored{"day": {days: 1}, "week": {days: 7}, "month": {months: 1}, "year": {months: 12}}[unit]
+	if err != nil || !known || n < 1 || n > maxEvery {
+		return nil, errs.InvalidField(field, "recurs every %q; from a first time on there are days, weeks, months and years, %d at most", few(span), maxEvery)
+	}
+	return &Recurrence{schedule: anchored{first, n * of.months, n * of.days}, zone: zone}, nil
+}
+
+// Next implements cron.Schedule.
+func (a anchored) Next(after time.Time) time.Time {
+	const day = 24 * time.Hour
+	n := max(0, int(after.Sub(a.first)/day)/(31*a.months+a.days)-1) // as few steps as may be
+	for ; ; n++ {
+		at := a.first.AddDate(0, n*a.months, n*a.days)
+		if a.months > 0 && at.Day() != a.first.Day() { // a month that is shorter: its last day
+			at = at.AddDate(0, 0, -at.Day())
+		}
+		if at.After(after) {
+			return at
+		}
+	}
 }
 
 // everyHour tells whether the hour is a *: such an expression goes by real

@@ -44,6 +44,9 @@ func ParseReminder(text string, now time.Time) (task string, at time.Time, err e
 			if len(part.task) > 0 && (part.task[0] == "to" || part.task[0] == "that") {
 				part.task = part.task[1:]
 			}
+			if task := strings.Join(part.task, " "); !strings.ContainsAny(when, "0123456789") && clockLike.MatchString(task) {
+				return "", time.Time{}, whenRefused("has " + strconv.Quote(few(strings.TrimSpace(clockLike.Compiled().FindString(task)))) + " beside " + strconv.Quote(few(when)) + ", which is no time of a day")
+			}
 			if len(part.task) == 0 {
 				return "", time.Time{}, errs.InvalidField("task", "has no task: %s is a time alone", strconv.Quote(few(when)))
 			}
@@ -55,66 +58,71 @@ func ParseReminder(text string, now time.Time) (task string, at time.Time, err e
 
 // again is how people say that something comes again, and of how often.
 var (
-	again = lazyregexp.New(`(?i)(?:^|\s)(?:(hourly|daily|weekly|monthly|yearly|annually)|(?:every|each) (?:(\d+|other|second|two|three|four|six) )?(minute|min|hour|day|weekday|workday|weekend|week|month|quarter|year|morning|noon|afternoon|evening|night|midnight)s?|(?:every|each|(on)) (?:the )?(` + someDays + `)|(?:every|each|(on)) (?:the )?(\d{1,2})(?:st|nd|rd|th)(?: day)?(?: of (?:the|every|each) month)?)(?:[.,:;]|\s|$)`)
-	comes = lazyregexp.New(`(?i)(?:^|\s)(?:every|each) (?:(?:\d+|other|few|couple of|second|third|last|first|two|three|four|six) )?(?:second|minute|hour|day|night|week|month|quarter|year|` + aDay + `)s?\b`)
+	again = lazyregexp.New(`(?i)(?:^|\s)(?:(?P<word>` + adverbs + `)|(?:every|each|once (?:a|an|per|every|each)) (?:(?P<count>` + counts + `) )?(?P<unit>` + someUnit + `)s?|` +
+		`(?:every|each) (?:(?P<nth>other|second|2nd) )?(?:the )?(?P<days>` + someDays + `)|(?:on )?(?P<plural>` + ofWeek + `days(?:(?:, and |, |/| and | & )` + ofWeek + `days)*)|on (?P<week>weekday|workday|weekend)s|` +
+		`(?:every|each) (?:the )?(?P<date>\d{1,2})(?:st|nd|rd|th)(?: day)?(?: of (?:the|every|each) month)?|on (?:the )?(?P<of>\d{1,2})(?:st|nd|rd|th)(?: day)? of (?:every|each) month)(?:[.,:;]|\s|$)`)
+	comes = lazyregexp.New(`(?i)(?:^|\s)(?:every|each) (?:(?:[\d.]+|few|couple of|last|first|\w+(?:th|rd|nd|st)?) )?(?:second|minute|hour|day|night|week|month|quarter|year|fortnight|` + aDay + `)s?\b`)
+	// oddly is how often something comes that no expression says.
+	oddly = lazyregexp.New(`(?i)(?:^|\s)(?:(?:twice|(?:\d+|two|three|four|five|six|several|many) times|\d+x) (?:an? |per |each |every )?(?:minute|hour|day|week|month|year|daily|weekly|monthly)|` +
+		`(?:first|last|second|third|fourth) (?:of|\w+ (?:of|in)) (?:the|each|every) month)\b`)
 	// ofMonth is the day of the month, or a date of the year, behind "every month" and "every year".
 	ofMonth = lazyregexp.New(`(?i)(?:^|\s)on (?:the )?(?:(\d{1,2})(?:st|nd|rd|th)|` + someDate + `)(?:[.,:;]|\s|$)`)
 	dates   = lazyregexp.New(`(?i)^` + someDate + `(?: (\d{4}))?$`)
+	// clockLike ends a text that names a time of day, whether there is such a time or not, or is all of it.
+	clockLike = lazyregexp.New(`(?i)(?:^|\s)(?:at \d[\d:.]*(?: ?[ap]\.?m\.?)?|\d{1,2}:\d\d(?: ?[ap]m)?)[.,:;!]?$|^(?:at \d[\d:.]*|\d{1,2}:\d\d)(?: ?[ap]m)?(?:\s|$)`)
 )
 
 const (
-	aDay     = `(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:days?|\b)`
+	ofWeek   = `(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)`
+	aDay     = ofWeek + `(?:days?)?\b`
 	someDays = aDay + `(?:(?:, and |, |/| and | & )` + aDay + `)*`
 	aMonth   = `(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t|tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
 	someDate = `(?:(?:the )?(\d{1,2})(?:st|nd|rd|th)? (?:of )?(` + aMonth + `)|(` + aMonth + `) (?:the )?(\d{1,2})(?:st|nd|rd|th)?)`
+	adverbs  = `hourly|daily|nightly|weekly|biweekly|fortnightly|monthly|quarterly|yearly|annually`
+	counts   = `\d+(?:st|nd|rd|th)?|other|second|third|fourth|two|three|four|five|six|ten|twelve`
+	someUnit = `minute|min|hour|day|weekday|workday|weekend|week|fortnight|month|quarter|year|morning|noon|afternoon|evening|night|midnight`
 )
+
+// units are those that an adverb stands for, and several of another.
+var units = map[string]string{
+	"hourly": "1 hour", "daily": "1 day", "nightly": "1 night", "weekly": "1 week", "biweekly": "2 week", "fortnightly": "2 week", "fortnight": "2 week", "monthly": "1 month",
+	"quarterly": "3 month", "quarter": "3 month", "yearly": "1 year", "annually": "1 year", "min": "1 minute",
+}
+
+// countOf are the counts that are no digits.
+var countOf = map[string]int{
+	"": 1, "other": 2, "second": 2, "two": 2, "third": 3, "three": 3, "fourth": 4, "four": 4, "five": 5, "six": 6, "ten": 10, "twelve": 12,
+}
 
 // hoursOf are the hours of the parts of a day for which no time is named.
 var hoursOf = map[string]int{"noon": 12, "afternoon": 15, "evening": 18, "night": 20, "midnight": 0}
 
 // ParseRecurring is ParseReminder of one that may come again: "every day", "weekly", "every monday and thursday", "on fridays", "every morning", "every
-// 15 minutes", "every month on the 15th"; without a time, in the morning. Then at is the first time, and again the expression of all its times, in the
-// zone; again is empty if it comes once. What comes again in a way that no expression says is refused: it is not taken for once.
+// 15 minutes", "every month on the 15th", "every 2 weeks on friday", "every other day"; without a time, in the morning. Then at is the first time, and
+// expression says all its times, in the zone; it is empty if it comes once. What comes again in a way that no expression says is refused: it is not taken for once.
 func ParseRecurring(text string, now time.Time, zone *time.Location) (task string, at time.Time, expression string, err error) {
 	text = strings.Join(strings.Fields(text), " ")
-	m := again.Compiled().FindStringSubmatchIndex(text)
-	part := func(i int) string {
-		if m == nil || m[2*i] < 0 {
-			return ""
-		}
-		return strings.ToLower(text[m[2*i]:m[2*i+1]])
-	}
-	if m == nil || part(4)+part(6) != "" && !strings.Contains(part(5), "days") { // once
-		if comes.MatchString(text) {
-			return "", time.Time{}, "", whenRefused("comes again in a way that is not understood: say every day, monday, weekday, month, or every 15 minutes, or give cron:0 9 * * MON")
-		}
+	often, rest, err := readAgain(text)
+	switch {
+	case err != nil:
+		return "", time.Time{}, "", err
+	case often.count == 0: // once
 		task, at, err = ParseReminder(text, now)
 		return task, at, "", err
-	}
-	rest := text[:m[0]] + " " + text[m[1]:]
-	unit, count := part(3), part(2)
-	for name, of := range map[string]string{"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year", "annually": "year"} {
-		if part(1) == name {
-			unit = of
-		}
-	}
-	if number := map[string]string{"": "1", "two": "2", "three": "3", "four": "4", "six": "6"}[count]; number != "" {
-		count = number
-	}
-	if unit == "min" || unit == "minute" || unit == "hour" {
-		span, err := parseSpan("at", count+unit)
+	case often.unit == "minute" || often.unit == "hour":
+		every := strconv.Itoa(often.count) + often.unit
+		span, err := parseSpan("at", every)
 		if err != nil {
 			return "", time.Time{}, "", err
 		}
-		task, _, err = ParseReminder(rest+" at 9", now)
-		return task, now.Add(span).Truncate(time.Second), "@every " + count + unit, err
+		if task, at, err = ParseReminder(rest, now); err != nil {
+			task, _, err = ParseReminder(rest+" at 9", now)
+			at = now.Add(span).Truncate(time.Second)
+		}
+		return task, at, "@every " + every, err
 	}
-	if count != "1" || unit == "quarter" {
-		return "", time.Time{}, "", whenRefused("comes again in a way that no reminder can: only minutes and hours are counted")
-	}
-	days, day, month := "*", "*", "*"
-	local := now.In(zone)
-	if on := ofMonth.Compiled().FindStringSubmatchIndex(rest); on != nil && (unit == "month" || unit == "year") {
+	day, month, local := cmp.Or(often.date, "*"), "*", now.In(zone)
+	if on := ofMonth.Compiled().FindStringSubmatchIndex(rest); on != nil && (often.unit == "month" || often.unit == "year") {
 		said := strings.TrimPrefix(strings.ToLower(strings.Trim(rest[on[0]:on[1]], " .,:;")), "on ")
 		if date, ok := dateOf(strings.TrimPrefix(said, "the "), local); ok {
 			local = date
@@ -123,48 +131,113 @@ func ParseRecurring(text string, now time.Time, zone *time.Location) (task strin
 		}
 		rest = rest[:on[0]] + " " + rest[on[1]:]
 	}
-	switch {
-	case part(5) != "":
-		days = ""
-		for _, name := range lazyDays.FindAllString(part(5), -1) {
-			days += "," + strings.ToUpper(name)
-		}
-		days = days[1:]
-	case part(7) != "":
-		day = part(7)
-	case unit == "weekday" || unit == "workday":
-		days = "MON-FRI"
-	case unit == "weekend":
-		days = "SAT,SUN"
-	case unit == "year":
-		day, month = strconv.Itoa(local.Day()), strconv.Itoa(int(local.Month()))
-	case unit == "month" && day == "*":
-		day = strconv.Itoa(local.Day())
-	}
-	hour, named := hoursOf[unit]
+	hour, named := hoursOf[often.unit]
 	if !named {
 		hour = morning
 	}
 	task, at, err = ParseReminder(rest, now)
-	if err != nil {
+	if err != nil && !clockLike.MatchString(rest) {
 		task, at, err = ParseReminder(rest+" at "+strconv.Itoa(hour), now)
 	}
 	if err != nil {
 		return "", time.Time{}, "", err
 	}
 	at = at.In(zone)
-	if unit == "week" {
-		days = strings.ToUpper(at.Weekday().String()[:3])
+	switch {
+	case often.unit == "year":
+		day, month = strconv.Itoa(local.Day()), strconv.Itoa(int(local.Month()))
+	case often.unit == "month" && day == "*":
+		day = strconv.Itoa(local.Day())
 	}
-	expression = fmt.Sprintf("%d %d %s %s %s", at.Minute(), at.Hour(), day, month, days)
+	expression = fmt.Sprintf("%d %d %s %s %s", at.Minute(), at.Hour(), day, month, often.weekdays(at))
 	recurrence, err := ParseRecurrence("at", expression, "")
 	if err != nil {
 		return "", time.Time{}, "", err
 	}
 	recurrence.zone, recurrence.fields.Location = zone, zone
-	at, _ = recurrence.Next(now)
-	return task, at.In(zone), expression, nil
+	if often.count == 1 || often.unit == "month" || often.unit == "year" {
+		at, _ = recurrence.Next(now)
+		at = at.In(zone)
+	}
+	if often.count > 1 {
+		expression = fmt.Sprintf("@every %d%s from %s", often.count, often.unit, at.Format(anchorForm))
+	}
+	return task, at, expression, nil
 }
+
+// oftenness is how often something comes again, as it was said.
+type oftenness struct {
+	count int    // 0: it comes once
+	unit  string // such as "week", "weekday" or "morning"; empty: it comes on days of the week or of the month
+	days  string // of the week
+	date  string // of the month
+}
+
+// readAgain reads how often something comes again, and returns the other words.
+func readAgain(text string) (often oftenness, rest string, err error) {
+	refused := func(why string) (oftenness, string, error) {
+		return oftenness{}, "", errs.InvalidField("at", "%s; write for instance \"every day at 9\", \"every monday and thursday\", \"every 12 hours\", \"every 2 weeks on friday\", \"every month on the 15th\" or \"every 3 months\", or give cron:0 9,17 * * MON-FRI", why)
+	}
+	m := again.Compiled().FindStringSubmatchIndex(text)
+	if oddly.MatchString(text) || m == nil && comes.MatchString(text) {
+		return refused("comes again in a way that is not understood")
+	}
+	if m == nil {
+		return often, text, nil
+	}
+	part := func(name string) string {
+		i := 2 * again.Compiled().SubexpIndex(name)
+		if m[i] < 0 {
+			return ""
+		}
+		return strings.ToLower(text[m[i]:m[i+1]])
+	}
+	rest = strings.TrimSpace(text[:m[0]] + " " + text[m[1]:])
+	often = oftenness{unit: cmp.Or(part("unit"), part("word"), part("week")), days: cmp.Or(part("days"), part("plural")), date: cmp.Or(part("date"), part("of"))}
+	if comes.MatchString(rest) || again.MatchString(rest) && often.unit != "week" {
+		return refused("says twice how it comes again")
+	}
+	said, known := cmp.Or(part("nth"), part("count")), false
+	if often.count, known = countOf[said]; !known {
+		often.count, _ = strconv.Atoi(strings.TrimRight(said, "stndrh"))
+	}
+	if of := units[often.unit]; of != "" {
+		times := 1
+		_, _ = fmt.Sscan(of, &times, &often.unit)
+		often.count *= times
+	}
+	if often.count < 1 || often.count > maxEvery {
+		return refused("comes again after " + strconv.Quote(said) + ", which is no count")
+	}
+	if part("nth") != "" && !strings.ContainsAny(often.days, ",/& ") {
+		often.unit, rest = "week", rest+" "+often.days
+	}
+	if often.count > 1 && !slices.Contains([]string{"minute", "hour", "day", "week", "month", "year"}, often.unit) {
+		return refused("comes again in a way that no reminder can")
+	}
+	if often.unit == "week" { // "every 2 weeks on mondays"
+		rest = pluralDays.Compiled().ReplaceAllString(rest, "$1")
+	}
+	return often, rest, nil
+}
+
+// weekdays are the days of the week for a cron expression, of what comes first at a time.
+func (o oftenness) weekdays(at time.Time) string {
+	switch {
+	case o.unit == "week":
+		return strings.ToUpper(at.Weekday().String()[:3])
+	case o.unit == "weekday" || o.unit == "workday":
+		return "MON-FRI"
+	case o.unit == "weekend":
+		return "SAT,SUN"
+	case o.days != "":
+		return strings.ToUpper(strings.Join(lazyDays.FindAllString(o.days, -1), ","))
+	}
+	return "*"
+}
+
+// pluralDays finds a day's name that ends in s.
+var pluralDays = lazyregexp.New(`(?i)\b(` + ofWeek + `day)s\b`)
 
 // lazyDays finds the beginnings of days' names.
 var lazyDays = lazyregexp.New(`mon|tue|wed|thu|fri|sat|sun`)

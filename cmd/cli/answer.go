@@ -191,6 +191,9 @@ func memberAs[T any](of reflect.Value, name string) (value T) {
 	return value
 }
 
+// withZone is how a time that lies ahead is shown: by this machine's clock, whose zone it names.
+const withZone = time.DateTime + " MST"
+
 // shownText is a value on one line: an end is "until" then and other times are so long ago, several are joined by commas and a
 // list of larger things counts them. Empty: there is nothing to show.
 func shownText(name string, value reflect.Value) string {
@@ -207,9 +210,9 @@ func shownText(name string, value reflect.Value) string {
 		case v.IsZero():
 			return ""
 		case strings.HasPrefix(name, "expires"):
-			return "until " + v.Local().Format(time.DateTime)
+			return "until " + v.Local().Format(withZone)
 		case v.After(time.Now().Add(time.Minute)):
-			return v.Local().Format(time.DateTime)
+			return v.Local().Format(withZone)
 		}
 		return ago(time.Now(), v)
 	case json.RawMessage:

@@ -305,7 +305,7 @@ func (s *shell) remindersAdd(name string) *cobra.Command {
 		use: name + " TASK WHEN\n  skillrouter " + name + " TASK TRIGGER", short: "Add a reminder", args: listed(cobra.MinimumNArgs(1), &words),
 		long: `Adds a reminder for a time, such as "tomorrow at 9", "in 2 hours", "friday 17:30",
 "24 december" or "2026-12-24 18:00". It can come again: "every day at 9", "every monday
-and thursday", "every 15 minutes", "monthly". The words are read by this machine's clock,
+and thursday", "every 15 minutes", "every 2 weeks on friday", "monthly". The words are read by this machine's clock,
 and stand after the task, before it, or behind --at. Or the reminder waits for its trigger:
 
   time:+1hour   time:+1 day 2 hours   time:2026-12-24T18:00:00+01:00
