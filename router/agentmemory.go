@@ -187,7 +187,7 @@ func (m *AgentMemory) SessionContext(ctx context.Context, query SessionQuery) (S
 	}
 	for _, topic := range topics {
 		present(found[topic], now)
-		c.DomainLessons[topic] = found[topic]
+		c.DomainLessons[topic] = append([]lesson.Lesson{}, found[topic]...) // a list even if it is empty
 	}
 	return c, nil
 }

@@ -9,7 +9,7 @@ var Operations = struct{ Router, Memory, Introspection operation.List }{
 	Memory: operation.Of("memory", "",
 		operation.Get("/agent/{name}/memory", "What an agent should know: its own lessons, its domain's, those that fit its work, and those for everybody", MemoryService.Memory).
 			Named("The agent's id"),
-		operation.Get("/claude-code/context", "What a coding agent is given at the start of a session", MemoryService.SessionContext).Shaped(""),
+		operation.Get("/claude-code/context", "What a coding agent is given at the start of a session", MemoryService.SessionContext),
 		operation.Get("/lessons/stats", "The figures of the dashboard", MemoryService.Figures),
 	),
 	Introspection: operation.Of("memory", "/api/memory",

@@ -29,6 +29,7 @@ type Field struct {
 	Usual    int      // of a list's limit: what is meant by 0
 	Most     int      // and the greatest
 	Index    []int    // its place in the input, as reflect.Value.FieldByIndex takes it
+	Tag      reflect.StructTag
 	Value    reflect.Value
 }
 
@@ -88,7 +89,7 @@ func describe(t reflect.Type) (list []Field) {
 		field := Field{
 			Name: name, Doc: member.Tag.Get("doc"), Min: bound(member.Tag.Get("minimum")), Max: bound(member.Tag.Get("maximum")),
 			Actor: member.Tag.Get("actor") == "true", Here: member.Tag.Get("here"), Object: member.Tag.Get("object") == "true",
-			Help: member.Tag.Get("help"), Seconds: member.Tag.Get("unit") == "s", Long: member.Tag.Get("long") == "true", Index: member.Index,
+			Help: member.Tag.Get("help"), Seconds: member.Tag.Get("unit") == "s", Long: member.Tag.Get("long") == "true", Index: member.Index, Tag: member.Tag,
 		}
 		if among := member.Tag.Get("among"); among != "" {
 			field.Among = strings.Split(among, ",")
@@ -124,33 +125,36 @@ func bound(tag string) *float64 {
 	return &n
 }
 
-// Set sets a field to what a text says, and returns that as a schema checks it. The elements of a list are separated by commas.
-func Set(field reflect.Value, text string) (any, error) {
+// Set sets a field to what a text says. The elements of a list are separated by commas.
+func Set(field reflect.Value, text string) error {
 	switch field.Kind() {
 	case reflect.String:
 		field.SetString(text)
-		return text, nil
+		return nil
 	case reflect.Int, reflect.Int64:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return nil, errors.New("invalid integer")
+			return errors.New("invalid integer")
 		}
 		field.SetInt(n)
-		return n, nil
+		return nil
 	case reflect.Float64:
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return nil, errors.New("invalid float")
+			return errors.New("invalid float")
 		}
 		field.SetFloat(x)
-		return x, nil
+		return nil
 	case reflect.Bool:
-		yes, err := strconv.ParseBool(text)
-		if err != nil {
-			return nil, errors.New("invalid boolean")
+		switch strings.ToLower(text) {
+		case "true", "1", "yes", "on", "t", "y":
+			field.SetBool(true)
+		case "false", "0", "no", "off", "f", "n":
+			field.SetBool(false)
+		default:
+			return errors.New("must be true or false")
 		}
-		field.SetBool(yes)
-		return yes, nil
+		return nil
 	case reflect.Slice:
 		if field.Type().Elem().Kind() != reflect.String {
 			break
@@ -161,24 +165,18 @@ func Set(field reflect.Value, text string) (any, error) {
 			list.Index(i).SetString(part)
 		}
 		field.Set(list)
-		return parts, nil
-	}
-	switch into := field.Addr().Interface().(type) {
-	case **bool: // its schema says which texts there are
-		yes := text == "true"
-		*into = &yes
-		return text, nil
-	case *time.Time:
-		t, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil {
-			return nil, errors.New("invalid date/time for format " + time.RFC3339Nano)
-		}
-		*into = t
-		return text, nil
-	}
-	if field.Kind() == reflect.Pointer {
+		return nil
+	case reflect.Pointer:
 		field.Set(reflect.New(field.Type().Elem()))
 		return Set(field.Elem(), text)
 	}
-	return nil, errors.New("a " + field.Type().String() + " cannot be given as a text")
+	if into, ok := field.Addr().Interface().(*time.Time); ok {
+		t, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return errors.New("invalid date/time for format " + time.RFC3339Nano)
+		}
+		*into = t
+		return nil
+	}
+	return errors.New("a " + field.Type().String() + " cannot be given as a text")
 }

@@ -64,10 +64,16 @@ var byMethod = sync.OnceValue(func() map[string]*Op {
 
 // Of is a list of operations below a path.
 func Of(tag, path string, ops ...*Op) List {
+	list := Below(tag, path, ops...)
+	lists = append(lists, list)
+	return list
+}
+
+// Below is the same of operations that are no service's own: nobody finds them by their methods.
+func Below(tag, path string, ops ...*Op) List {
 	for _, op := range ops {
 		op.Tag, op.Path = tag, path+op.Path
 	}
-	lists = append(lists, ops)
 	return ops
 }
 
@@ -203,23 +209,12 @@ func All() (list List) {
 	return list
 }
 
-// Instead is the operation with do in place of the service's method, which gets what the method takes: for tests of those who call it.
-func (op *Op) Instead(do func(arguments []any) any) *Op {
-	other, t := *op, op.method.Type()
-	in := slices.Collect(t.Ins())
-	in[0] = reflect.TypeFor[any]() // any service will do
-	other.method = reflect.MakeFunc(reflect.FuncOf(in, slices.Collect(t.Outs()), false), func(in []reflect.Value) []reflect.Value {
-		var arguments []any
-		for _, one := range in[2:] {
-			arguments = append(arguments, one.Interface())
-		}
-		results := []reflect.Value{reflect.Zero(reflect.TypeFor[error]())}
-		if returned := do(arguments); op.out != nil {
-			results = append([]reflect.Value{reflect.ValueOf(returned)}, results...)
-		}
-		return results
-	})
-	return &other
+// As is the operation done by another function, which takes a service and what a method of it would, and answers in a shape of its own.
+func (op *Op) As(do any) *Op {
+	other, shaped := newOp(op.Verb, op.Path, op.Summary, do), *op
+	shaped.method, shaped.id, shaped.in, shaped.out = other.method, other.id, other.in, other.out
+	shaped.Member, shaped.ByHand = "", false
+	return &shaped
 }
 
 // Types are those of what the method takes beside a context, and of what it returns beside an error; nil: nothing.

@@ -83,6 +83,9 @@ func memberOf(field string) string {
 // text may hold anything: it is handed on as it came. The text must be valid JSON.
 func Check(text []byte, t reflect.Type) error { return checkJSON(text, t, false) }
 
+// CheckKnown is Check that refuses members, too, which the types do not have.
+func CheckKnown(text []byte, t reflect.Type) error { return checkJSON(text, t, true) }
+
 func checkJSON(text []byte, t reflect.Type, known bool) error {
 	if !known && !mayOffend(text, t) {
 		return nil

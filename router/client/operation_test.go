@@ -98,6 +98,29 @@ func TestOperationsFindsALoss(t *testing.T) {
 	}
 }
 
+// instead is the operation with do in place of the service's method, which gets what the method takes.
+func instead(op *operation.Op, do func(arguments []any) any) *operation.Op {
+	takes, returns := op.Types()
+	in := append([]reflect.Type{reflect.TypeFor[any](), reflect.TypeFor[context.Context]()}, takes...) // any service will do
+	out := []reflect.Type{reflect.TypeFor[error]()}
+	if returns != nil {
+		out = append([]reflect.Type{returns}, out...)
+	}
+	member := op.Member
+	op = op.As(reflect.MakeFunc(reflect.FuncOf(in, out, false), func(in []reflect.Value) []reflect.Value {
+		var arguments []any
+		for _, one := range in[2:] {
+			arguments = append(arguments, one.Interface())
+		}
+		results := []reflect.Value{reflect.Zero(reflect.TypeFor[error]())}
+		if returned := do(arguments); returns != nil {
+			results = append([]reflect.Value{reflect.ValueOf(returned)}, results...)
+		}
+		return results
+	}).Interface())
+	return op.Holds(member)
+}
+
 // carried calls an operation through a server that mounts it as mounted says, and tells what is lost on the way; empty: nothing is.
 func carried(t *testing.T, op, mounted *operation.Op) string {
 	t.Helper()
@@ -116,7 +139,7 @@ func carried(t *testing.T, op, mounted *operation.Op) string {
 	if returns != nil {
 		want = filled(returns, nil, 0).Interface()
 	}
-	routes := httpapi.Offer(operation.List{mounted.Instead(func(arguments []any) any {
+	routes := httpapi.Offer(operation.List{instead(mounted, func(arguments []any) any {
 		got = arguments
 		return want
 	})}, new(int))

@@ -45,6 +45,12 @@ func (s *Server) chat(c *gin.Context) {
 	s.services.Chat.ServeHTTP(c.Writer, c.Request)
 }
 
+// reread is a body that is read by another reader.
+type reread struct {
+	io.Reader
+	io.Closer
+}
+
 // timely is a body that is read under a deadline, which ends with it: the
 // silence of who waits for the answer would count as gone. A body that breaks off
 // keeps it, or the server would wait for the rest.

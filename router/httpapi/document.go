@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/operation"
 )
 
 // The OpenAPI document is derived from the typed handlers. What is served by
@@ -79,6 +82,70 @@ func schemaName(t reflect.Type, hint string) string {
 		return "Operational" + name
 	}
 	return name
+}
+
+// newRegistry makes a registry of schemas that is empty.
+func newRegistry() huma.Registry { return huma.NewMapRegistry("#/components/schemas/", schemaName) }
+
+// describe remembers what to add to the document when it is made.
+func (s *Server) describe(add func(document *huma.OpenAPI)) { s.describing = append(s.describing, add) }
+
+// makeDocument describes all that is mounted.
+func (s *Server) makeDocument() *huma.OpenAPI {
+	document := newDocument(s.options.Version)
+	for _, add := range s.describing {
+		add(document)
+	}
+	s.describePlain(document)
+	return document
+}
+
+// described is the route in the document.
+func (r *route) described(registry huma.Registry) *huma.Operation {
+	op := documented(r.op.Verb, r.op.Path, r.op.Tag, r.op.Summary)
+	for _, in := range []operation.Source{operation.Path, operation.Query} {
+		for _, one := range r.inputs.List {
+			if one.Name != operation.Rest && (one.From == in || one.Asked && in == operation.Query) {
+				op.Parameters = append(op.Parameters, parameter(registry, one))
+			}
+		}
+	}
+	if r.body != nil {
+		schema := registry.Schema(r.body, true, op.OperationID+"Request")
+		op.RequestBody = &huma.RequestBody{Required: !r.bare, Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
+	}
+	if len(op.Parameters) > 0 || r.body != nil {
+		op.Errors = append(op.Errors, http.StatusUnprocessableEntity)
+	}
+	good := &huma.Response{Description: http.StatusText(r.status)}
+	if r.output != nil {
+		good.Content = map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(r.output, true, op.OperationID+"Response")}}
+	}
+	op.Responses = map[string]*huma.Response{strconv.Itoa(r.status): good}
+	problem := registry.Schema(reflect.TypeFor[Problem](), true, "")
+	for _, status := range append(op.Errors, http.StatusInternalServerError) {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/problem+json": {Schema: problem}},
+		}
+	}
+	return &op
+}
+
+// parameter describes an input that the address gives.
+func parameter(registry huma.Registry, one operation.Input) *huma.Param {
+	field := reflect.StructField{Name: one.Name, Type: one.Value.Type(), Tag: one.Tag}
+	if field.Type == reflect.TypeFor[*bool]() { // its texts are described
+		field.Type = reflect.TypeFor[string]()
+	}
+	schema := huma.SchemaFromField(registry, field, "")
+	schema.Description = cmp.Or(one.Doc, schema.Description)
+	described := &huma.Param{Name: one.Name, In: "query", Required: one.Required, Description: schema.Description, Schema: schema}
+	if one.From == operation.Path {
+		described.In = "path"
+	} else {
+		described.Explode = new(bool) // lists are separated by commas
+	}
+	return described
 }
 
 // describePlain adds the plain routes that are mounted to the document.

@@ -1,6 +1,11 @@
 package httpapi
 
-import "skillrouter/learning/episode"
+import (
+	"context"
+
+	"skillrouter/internal/operation"
+	"skillrouter/learning/episode"
+)
 
 // RecordedEpisode is the answer of POST /api/episodes.
 type RecordedEpisode struct {
@@ -10,6 +15,8 @@ type RecordedEpisode struct {
 
 func (s *Server) episodeRoutes(episodes episode.Service) {
 	offer(s, episode.Operations, episodes)
-	s.at("episodes", "/api/episodes").post("", "Record what happened",
-		created(sent(as(episodes.Record, func(e episode.Episode) RecordedEpisode { return RecordedEpisode{e.ID, e} }))))
+	s.mount(operation.Find(episode.Service.Record).As(func(e episode.Service, ctx context.Context, d episode.Draft) (RecordedEpisode, error) {
+		recorded, err := e.Record(ctx, d)
+		return RecordedEpisode{recorded.ID, recorded}, err
+	}), episodes)
 }

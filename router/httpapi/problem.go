@@ -46,6 +46,7 @@ type Problem struct {
 	Code    errs.Code      `json:"code"`
 	Field   string         `json:"field,omitempty" doc:"The input field at fault"`
 	Errors  []FieldProblem `json:"errors,omitempty" doc:"Every field at fault, where there are several"`
+	Success *bool          `json:"success,omitempty" doc:"false, of a tool that was called"`
 }
 
 // FieldProblem is what is wrong with one field.
@@ -66,7 +67,11 @@ func problemOf(err error) *Problem {
 	if code == errs.Internal && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		code, message = errs.Unavailable, "the call was given up before it was done" // by its client: no failure of ours
 	}
-	return newProblem(code, errs.FieldOf(err), message)
+	p := newProblem(code, errs.FieldOf(err), message)
+	if _, ofTool := errors.AsType[toolFailure](err); ofTool {
+		p.Success = new(bool)
+	}
+	return p
 }
 
 func newProblem(code errs.Code, field, message string) *Problem {

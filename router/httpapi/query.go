@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"skillrouter/internal/operation"
 	"skillrouter/router/search"
 )
 
@@ -28,8 +29,8 @@ type searchInput struct {
 
 func (s *Server) searchRoutes(service search.Service) {
 	offer(s, search.Operations, service)
-	s.at("search", "/api/search").get("", "Find what fits a question in every memory, the likeliest first",
-		asked(func(ctx context.Context, in searchInput) (search.Answer, error) {
-			return service.Search(ctx, search.Query(in))
-		}))
+	offer(s, operation.Below("search", "/api/search", operation.Get("", "Find what fits a question in every memory, the likeliest first",
+		func(s search.Service, ctx context.Context, in searchInput) (search.Answer, error) {
+			return s.Search(ctx, search.Query(in))
+		})), service)
 }

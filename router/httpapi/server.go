@@ -141,10 +141,9 @@ type Server struct {
 	metrics    *httpMetrics
 	refused    refusals
 	hosts      hostCheck
-	hot        map[string]func(*gin.Context) bool // short cuts by path; see registerHot
-	describing []func(*huma.OpenAPI)              // what the document is made of
-	web        map[string]bool                    // the dashboard's routes: method, space, path
-	needs      func() map[string]access           // by method, space, path; made when it is first asked for
+	describing []func(*huma.OpenAPI)    // what the document is made of
+	web        map[string]bool          // the dashboard's routes: method, space, path
+	needs      func() map[string]access // by method, space, path; made when it is first asked for
 }
 
 // New mounts the services.
@@ -158,7 +157,6 @@ func New(services Services, options Options) *Server {
 	s := &Server{
 		services: services, options: options, log: options.Log, now: options.Now,
 		engine: gin.New(), metrics: newHTTPMetrics(services.Registry), hosts: newHostCheck(options.AllowedHosts, options.RequireToken, options.Certified),
-		hot: map[string]func(*gin.Context) bool{},
 	}
 	e := s.engine
 	_ = e.SetTrustedProxies(nil) // no proxy is trusted; nil cannot fail
@@ -166,7 +164,7 @@ func New(services Services, options Options) *Server {
 	e.RedirectTrailingSlash = false
 	e.UseRawPath = true // ids may hold an escaped slash
 	e.UnescapePathValues = true
-	e.Use(s.identify, s.recover, s.checkHost, s.authenticate, s.checkRight, s.checkContentType, s.checkQuery, s.takeShortCut)
+	e.Use(s.identify, s.recover, s.checkHost, s.authenticate, s.checkRight, s.checkContentType, s.checkQuery)
 	e.NoRoute(s.notFound)
 	e.NoMethod(func(c *gin.Context) {
 		abort(c, refusal(http.StatusMethodNotAllowed, errs.Invalid, c.Request.Method+" is not allowed on this path"))
@@ -179,7 +177,7 @@ func New(services Services, options Options) *Server {
 // routes mounts each resource that has a service.
 func (s *Server) routes() {
 	s.systemRoutes()
-	with(s.services.Presence, s.presenceRoutes)
+	offer(s, comms.Operations.Presence, s.services.Presence)
 	with(s.services.Mailbox, s.mailboxRoutes)
 	offer(s, operational.Operations.Tasks, s.services.Tasks)
 	offer(s, lease.Operations, s.services.Leases)
@@ -189,13 +187,13 @@ func (s *Server) routes() {
 	offer(s, router.Operations.Router, s.services.Router)
 	with(s.services.Knowledge, s.knowledgeRoutes)
 	with(s.services.Episodes, s.episodeRoutes)
-	with(s.services.Facts, s.factRoutes)
+	offer(s, fact.Operations, s.services.Facts)
 	with(s.services.Lessons, s.lessonRoutes)
 	with(s.services.Patterns, s.patternRoutes)
 	with(s.services.Experiences, s.experienceRoutes)
 	offer(s, guard.Operations, s.services.Guard)
 	with(s.services.Escalations, s.escalationRoutes)
-	with(s.services.Memory, s.agentMemoryRoutes)
+	offer(s, router.Operations.Memory, s.services.Memory)
 	with(s.services.Tools, s.toolRoutes)
 	offer(s, operational.Operations.Reminders, s.services.Reminders)
 	with(s.services.Sessions, s.sessionRoutes)

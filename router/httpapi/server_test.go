@@ -181,7 +181,7 @@ func TestNavigation(t *testing.T) {
 // TestQueryAndContentType: a parameter that is given twice is refused, and a
 // media type is one in any case. S9e, S9f.
 func TestQueryAndContentType(t *testing.T) {
-	server := hotServer()
+	server := echoServer()
 	if w := call(server, "GET", "/api/agents?limit=1&limit=2", nil, ""); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"field":"limit"`) {
 		t.Errorf("limit twice: %d %s", w.Code, w.Body)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"skillrouter/internal/errs"
+	"skillrouter/internal/operation"
 	"skillrouter/learning/history"
 	"skillrouter/operational"
 	"skillrouter/router/session"
@@ -52,42 +53,37 @@ type SessionAnswer struct {
 	began bool // a session, by this call
 }
 
-func startedAnswer(s session.Started) SessionAnswer {
-	return SessionAnswer{SessionID: s.ID, Session: s.Session, Resumed: s.Resumed, Inherited: s.Inherited, AlsoInherited: s.AlsoInherited, Ended: s.Ended, Redacted: s.Redacted, began: !s.Resumed}
+func startedAnswer(s session.Started, err error) (SessionAnswer, error) {
+	return SessionAnswer{
+		SessionID: s.ID, Session: s.Session, Resumed: s.Resumed, Inherited: s.Inherited, AlsoInherited: s.AlsoInherited, Ended: s.Ended, Redacted: s.Redacted, began: !s.Resumed,
+	}, err
 }
 
-func endedAnswer(s session.Ended) SessionAnswer {
+func endedAnswer(s session.Ended, err error) (SessionAnswer, error) {
 	return SessionAnswer{
 		SessionID: s.ID, Session: s.Session, AlreadyEnded: s.AlreadyEnded, Reassigned: s.Reassigned, Released: s.Released,
 		Consolidated: s.Consolidated, Notices: s.Notices, Redacted: s.Redacted,
-	}
+	}, err
 }
 
 func (s *Server) sessionRoutes(sessions session.Service) {
 	offer(s, session.Operations, sessions)
-	at := s.at("sessions", "/api/sessions")
-	began := func(a SessionAnswer) bool { return a.began }
-	at.post("", "Begin a session, or with action end, end one; 200 if nothing new began",
-		createdIf(sent(func(ctx context.Context, call SessionCall) (SessionAnswer, error) { return call.do(ctx, sessions) }), began))
-	at.post("/{id}/end", "End a session: what is open goes to the successor; current is the one that the agent is in",
-		changedBy(func(ctx context.Context, id string, end session.End) (SessionAnswer, error) {
-			ended, err := sessions.End(ctx, id, end)
-			return endedAnswer(ended), err
-		}))
+	s.mount(operation.Find(session.Service.Start).As(startOrEnd).MakesIf(func(a SessionAnswer) bool { return a.began }), sessions)
+	s.mount(operation.Find(session.Service.End).As(func(s session.Service, ctx context.Context, id string, end session.End) (SessionAnswer, error) {
+		return endedAnswer(s.End(ctx, id, end))
+	}), sessions)
 }
 
-// do starts or ends a session.
-func (c SessionCall) do(ctx context.Context, sessions session.Service) (SessionAnswer, error) {
+// startOrEnd starts or ends a session.
+func startOrEnd(sessions session.Service, ctx context.Context, c SessionCall) (SessionAnswer, error) { //nolint:revive // as a method
 	id := cmp.Or(c.ID, c.SessionID)
 	switch c.Action {
 	case "", actionStart:
-		started, err := sessions.Start(ctx, session.Draft{ID: id, AgentID: c.AgentID, Persona: c.Persona, Project: c.Project, Goal: c.Goal, Data: c.Data})
-		return startedAnswer(started), err
+		return startedAnswer(sessions.Start(ctx, session.Draft{ID: id, AgentID: c.AgentID, Persona: c.Persona, Project: c.Project, Goal: c.Goal, Data: c.Data}))
 	case actionEnd:
-		ended, err := sessions.End(ctx, id, session.End{
+		return endedAnswer(sessions.End(ctx, id, session.End{
 			AgentID: c.AgentID, Summary: c.Summary, Successor: c.Successor, Reassign: c.Reassign, Transcript: c.Transcript,
-		})
-		return endedAnswer(ended), err
+		}))
 	}
 	return SessionAnswer{}, errs.InvalidField("action", "must be %s or %s", actionStart, actionEnd)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"skillrouter/internal/operation"
 	"skillrouter/internal/principal"
 	"skillrouter/router"
 )
@@ -36,16 +37,17 @@ type OutboundList struct {
 
 // systemRoutes mounts what looks at the process itself, and the handlers that are no typed resources.
 func (s *Server) systemRoutes() {
-	if s.services.Health != nil {
-		s.at("system", healthPath).get("", "Whether the router is well, and how much it holds; without a token, where one is needed, only that it answers",
-			bare(func(ctx context.Context) (router.Health, error) { return s.services.Health(ctx), nil }))
+	at := func(path, summary string, do any) {
+		offer(s, operation.Below("system", path, operation.Get("", summary, do)), s)
 	}
-	at := s.at("system", "/api/doctor")
+	if s.services.Health != nil {
+		at(healthPath, "Whether the router is well, and how much it holds; without a token, where one is needed, only that it answers", (*Server).health)
+	}
 	if s.services.Doctor != nil {
-		at.get("", "Settings, databases, index, disk and clock, checked", bare(s.doctor))
+		at("/api/doctor", "Settings, databases, index, disk and clock, checked", (*Server).doctor)
 	}
 	if s.services.Outbound != nil {
-		at.get("/outbound", "Every place that may open a connection, and whether it is switched on", bare(s.outbound))
+		at("/api/doctor/outbound", "Every place that may open a connection, and whether it is switched on", (*Server).outbound)
 	}
 	metrics := promhttp.HandlerFor(s.services.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 	s.engine.GET("/metrics", gin.WrapH(metrics))
@@ -61,6 +63,10 @@ func (s *Server) systemRoutes() {
 			s.engine.Handle(method, "/mcp", handler)
 		}
 	}
+}
+
+func (s *Server) health(ctx context.Context) (router.Health, error) {
+	return s.services.Health(ctx), nil
 }
 
 func (s *Server) doctor(ctx context.Context) (d Doctor, err error) {

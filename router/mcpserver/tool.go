@@ -14,7 +14,6 @@ import (
 	"skillrouter/internal/errs"
 	"skillrouter/internal/operation"
 	"skillrouter/internal/principal"
-	"skillrouter/internal/strictjson"
 	"skillrouter/internal/trace"
 )
 
@@ -112,9 +111,6 @@ func (s *Server) add(t tool) {
 	s.tools[t.name] = offered{tool: t, span: "execute_tool " + t.name, call: func(ctx context.Context, raw json.RawMessage) (fields any, text string, err error) {
 		if err := t.within(ctx); err != nil {
 			return nil, "", err
-		}
-		if err := strictjson.CheckCrowd(raw); err != nil {
-			return nil, "", cmp.Or(t.right(ctx), err)
 		}
 		arguments, passed, err := takes.read(ctx, s, raw, t.effect == steers || ctx.Value(requestKey{}) == nil) // a program is told what it mistakes
 		if err != nil {

@@ -71,7 +71,7 @@ func fill(in any, id string, form url.Values) error {
 		if text == "" || f.Name == "kind" || f.Name == "id" {
 			continue
 		}
-		if _, err := operation.Set(f.Value, text); err != nil {
+		if err := operation.Set(f.Value, text); err != nil {
 			return errs.InvalidField(f.Name, "%s", err.Error())
 		}
 	}
