@@ -40,8 +40,6 @@ type bulk[Draft, Result, Broken any] struct {
 	need   principal.Scope // whoever has it not is refused before a byte of the body is read
 	limit  int64           // of the body, in bytes; 0: none
 	record int             // bytes of JSON that a record may have
-	// drafts is what Draft is read as where that is its text; nil: Draft itself.
-	drafts reflect.Type
 	// store reads the records until io.EOF and does with them what the call is for.
 	// Beside an error, its result tells what was done before.
 	store func(ctx context.Context, next func() (Draft, error)) (Result, error)
@@ -56,9 +54,6 @@ func (b bulk[Draft, Result, Broken]) mount(s *Server) {
 	s.describe(func(document *huma.OpenAPI) {
 		op, registry := b.op, document.Components.Schemas
 		draft := reflect.TypeFor[Draft]()
-		if b.drafts != nil {
-			draft = b.drafts
-		}
 		drafts := registry.Schema(reflect.SliceOf(draft), true, "Drafts")
 		line := registry.Schema(draft, true, "Draft")
 		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{

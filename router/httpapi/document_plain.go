@@ -2,8 +2,11 @@ package httpapi
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"skillrouter/router/transfer"
 )
 
 // streamTag is the document's tag of the routes that are no typed handlers.
@@ -58,6 +61,15 @@ func plainOperations() []huma.Operation {
 		plain(get, chatPath+"models", "The models that the configured endpoint has.", object),
 		plain(get, chatPath+"models/{id}", "One of them; its name may hold slashes.", object, model),
 
+		under("memory", plain(get, "/api/export", "Everything that is remembered, one JSON object a line", "application/x-ndjson",
+			described("query", "kinds", "Only these, comma-separated: "+strings.Join(transfer.Kinds(), ", "), text()),
+			described("query", "project", "Only what belongs to this project", text())),
+			"Each line is a memory with its kind. What was stored before the call is in it unless it is deleted meanwhile. It needs the scope captain. "+
+				`The last line is {"kind":"end","records":N}; if the router cannot finish, the connection breaks and there is none.`),
+		under("system", plain(get, "/api/backup", "A backup of both databases, taken while they are in use, as a gzipped tar archive", "application/gzip",
+			described("query", "owner_token", "Put the owner's token in: whoever has the archive then has every right.", &huma.Schema{Type: huma.TypeBoolean})),
+			"What was acknowledged before the call is in it. It needs the scope captain and, for the owner's token to be in it, admin. "+
+				"If the router cannot finish it, the connection breaks: an archive without its end is refused by verify and restore."),
 		plain(get, "/", "The dashboard, for browsers; its further pages and forms lie under `/ui/`. See docs/dashboard.md.", page),
 		plain(get, documentPath+".json", "The OpenAPI 3.1 document, which this is.", "application/openapi+json"),
 		plain(get, documentPath+".yaml", "The same as YAML.", "application/openapi+yaml"),
@@ -82,6 +94,12 @@ func plain(method, path, does, kind string, parameters ...*huma.Param) huma.Oper
 		Method: method, Path: path, Tags: []string{streamTag}, Summary: does, Parameters: parameters,
 		Responses: map[string]*huma.Response{"200": answer},
 	}
+}
+
+// under describes a route at more length, among those of a tag.
+func under(tag string, op huma.Operation, more string) huma.Operation {
+	op.Tags, op.Description = []string{tag}, more
+	return op
 }
 
 // taking adds a JSON body that is not ours to describe.

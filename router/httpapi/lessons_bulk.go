@@ -2,16 +2,13 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
-	"reflect"
 	"slices"
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
-	"skillrouter/internal/strictjson"
 	"skillrouter/learning"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
@@ -45,9 +42,9 @@ func (s *Server) lessonBulkRoutes(lessons lesson.Service) {
 		op := documented(http.MethodPost, path, "lessons", summary)
 		op.Description = "Lessons that are refused are listed by their place and stop nothing; the same lesson again is another occurrence. " +
 			"The body has at most 32 MiB and 50,000 lessons. If it is broken off or malformed, nothing is stored."
-		bulk[json.RawMessage, lesson.BulkReported, lessonsProblem]{
-			op: op, need: principal.ScopeAgent, limit: maxLessonsBody, record: maxLesson, drafts: reflect.TypeFor[lesson.Draft](),
-			store: func(ctx context.Context, next func() (json.RawMessage, error)) (lesson.BulkReported, error) {
+		bulk[lesson.Draft, lesson.BulkReported, lessonsProblem]{
+			op: op, need: principal.ScopeAgent, limit: maxLessonsBody, record: maxLesson,
+			store: func(ctx context.Context, next func() (lesson.Draft, error)) (lesson.BulkReported, error) {
 				return takeTurn(ctx, turn, func() (lesson.BulkReported, error) { return reportAll(ctx, lessons, next) })
 			},
 			broken: func(p *Problem, result lesson.BulkReported) lessonsProblem { return lessonsProblem{p, result} },
@@ -55,48 +52,31 @@ func (s *Server) lessonBulkRoutes(lessons lesson.Service) {
 	}
 }
 
-// reportAll reads the drafts and reports those that can be read; places in the
-// answer are those in the request. They are decoded when the last has come in: what
-// a hundred thousand empty ones become would not fit.
-func reportAll(ctx context.Context, lessons lesson.Service, next func() (json.RawMessage, error)) (lesson.BulkReported, error) {
+// reportAll reads the drafts and reports those that can be read; places in the answer are those in the request.
+func reportAll(ctx context.Context, lessons lesson.Service, next func() (lesson.Draft, error)) (lesson.BulkReported, error) {
 	none := lesson.BulkReported{Results: []lesson.BulkOutcome{}, Refused: []learning.Refusal{}}
-	var records []json.RawMessage // nil: it could not be read
+	var drafts []lesson.Draft
+	var places []int // of the drafts in the request
 	var unread []learning.Refusal
-	refuse := func(index int, err error) {
-		unread = append(unread, learning.Refusal{Index: index, Field: errs.FieldOf(err), Error: problemOf(err).Detail})
-	}
-	for {
-		text, err := next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for at := 0; ; at++ {
+		draft, err := next()
 		bad, unfit := errors.AsType[*knowledge.BadRecord](err)
-		if err != nil && !unfit {
+		switch {
+		case errors.Is(err, io.EOF):
+			return report(ctx, lessons, drafts, places, unread)
+		case err != nil && !unfit:
 			return none, err
-		}
-		if len(records) == maxLessons {
+		case at == maxLessons:
 			return none, errs.Errorf(errs.TooLarge, "the body has more than %d lessons: send it in parts", maxLessons)
+		case unfit:
+			unread = append(unread, learning.Refusal{Index: at, Field: errs.FieldOf(bad.Err), Error: problemOf(bad.Err).Detail})
+		default:
+			drafts, places = append(drafts, draft), append(places, at)
 		}
-		if unfit {
-			refuse(len(records), bad.Err)
-		}
-		records = append(records, text)
 	}
-	drafts, places := make([]lesson.Draft, 0, len(records)), make([]int, 0, len(records)) // of the drafts in the request
-	for i, text := range records {
-		if text == nil {
-			continue
-		}
-		var draft lesson.Draft
-		if err := strictjson.Decode(text, &draft); err != nil {
-			refuse(i, err)
-			continue
-		}
-		drafts, places = append(drafts, draft), append(places, i)
-		records[i] = nil
-	}
-	result := none
-	var err error
+}
+
+func report(ctx context.Context, lessons lesson.Service, drafts []lesson.Draft, places []int, unread []learning.Refusal) (result lesson.BulkReported, err error) {
 	if len(drafts) > 0 {
 		result, err = lessons.ReportAll(ctx, drafts)
 	}
@@ -106,8 +86,8 @@ func reportAll(ctx context.Context, lessons lesson.Service, next func() (json.Ra
 	for i := range result.Refused {
 		result.Refused[i].Index = places[result.Refused[i].Index]
 	}
-	result.Results = append(none.Results, result.Results...) // a list even if it is empty
-	result.Refused = append(append(none.Refused, result.Refused...), unread...)
+	result.Results = append([]lesson.BulkOutcome{}, result.Results...) // a list even if it is empty
+	result.Refused = append(append([]learning.Refusal{}, result.Refused...), unread...)
 	slices.SortFunc(result.Refused, func(a, b learning.Refusal) int { return a.Index - b.Index })
 	result.Refused = result.Refused[:min(len(result.Refused), learning.MaxRefusals)]
 	result.RefusedCount += len(unread)

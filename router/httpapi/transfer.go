@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
 	"skillrouter/internal/errs"
@@ -30,25 +29,11 @@ type Archive interface {
 func (s *Server) transferRoutes() {
 	if s.services.Transfer != nil {
 		s.importRoute(s.services.Transfer)
-		s.exportRoute()
+		s.engine.GET("/api/export", s.export)
 		offer(s, transfer.Operations, s.services.Transfer)
 	}
 	if s.services.Backup != nil {
 		s.engine.GET("/api/backup", s.backup)
-		op := documented(http.MethodGet, "/api/backup", "system", "A backup of both databases, taken while they are in use, as a gzipped tar archive")
-		op.Description = "What was acknowledged before the call is in it. It needs the scope captain and, for the owner's token to be in it, admin. " +
-			"If the router cannot finish it, the connection breaks: an archive without its end is refused by verify and restore."
-		op.Parameters = []*huma.Param{{
-			Name: "owner_token", In: "query", Description: "Put the owner's token in: whoever has the archive then has every right.",
-			Schema: &huma.Schema{Type: huma.TypeBoolean},
-		}}
-		s.describe(func(document *huma.OpenAPI) {
-			own := op
-			own.Responses = map[string]*huma.Response{"200": {
-				Description: "The archive", Content: map[string]*huma.MediaType{"application/gzip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
-			}, "default": problemResponse(document)}
-			document.AddOperation(&own)
-		})
 	}
 }
 

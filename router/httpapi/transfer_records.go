@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"bufio"
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,16 +9,15 @@ import (
 	"io"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/transfer"
 )
@@ -29,9 +26,6 @@ import (
 const (
 	// maxImport bounds the body, in bytes: a request has many records.
 	maxImport = 16 << 20
-	// importChunk is how many bytes of records are read at once, or one that is longer:
-	// what they become takes several times as much memory.
-	importChunk = 1 << 20
 	// bulkTurn is how long a body that is held in memory waits for those before it. One is
 	// read at a time, or several would be held to be written one after another.
 	bulkTurn = time.Minute
@@ -70,11 +64,11 @@ func (s *Server) importRoute(to transfer.Service) {
 		var imported transfer.Imported
 		if err == nil {
 			imported, err = takeTurn(ctx, turn, func() (transfer.Imported, error) {
-				list := importReader{texts: newTexts(body, maxEntry)}
-				if err := list.readAll(c.ContentType()); err != nil {
+				request, err := readImport(body, c.ContentType())
+				if err != nil {
 					return transfer.Imported{}, err
 				}
-				return importAll(ctx, to, &list)
+				return to.Import(ctx, request)
 			})
 		}
 		if err = body.fault(err); err != nil {
@@ -99,172 +93,65 @@ func takeTurn[T any](ctx context.Context, turn chan struct{}, do func() (T, erro
 	}
 }
 
-// importReader reads the body of an import: an object with records, or the records alone.
-type importReader struct {
-	*texts
-	request transfer.ImportRequest // all of it but the records
-	queued  []importText
-}
-
-// importText is a record of an import that is not decoded yet.
-type importText struct {
-	kind  int // its place in transfer.Kinds
-	text  []byte
-	fault error // it cannot be read
-}
-
-func (r *importReader) readAll(contentType string) error {
-	first, err := r.first()
-	switch {
-	case errors.Is(err, io.EOF):
-		return errs.Errorf(errs.Invalid, "the body is empty")
-	case err != nil:
-		return err
-	case first == '{' && contentType == "application/json":
-		return r.object()
+// readImport reads the body of an import: an object with records, or the records alone, as an array or one a line.
+func readImport(body io.Reader, contentType string) (request transfer.ImportRequest, err error) {
+	list := newTexts(body, maxEntry)
+	first, err := list.first()
+	if errors.Is(err, io.EOF) {
+		return request, errs.Errorf(errs.Invalid, "the body is empty")
+	}
+	next, whole := list.text, first == '{' && contentType == "application/json"
+	if err == nil && whole {
+		request, next, err = readWhole(list)
 	}
 	for err == nil {
-		err = r.queue(r.text())
+		var text []byte
+		if text, err = next(); errors.Is(err, io.EOF) {
+			return request, nil
+		}
+		var record transfer.Record
+		if bad, unfit := errors.AsType[*knowledge.BadRecord](err); unfit {
+			record.Fault, err = bad.Err, nil
+		} else if err == nil {
+			_ = record.UnmarshalJSON(text) // what is wrong with a record is its fault
+		}
+		switch {
+		case err != nil || record.Kind == "end" && !whole && list.array == nil: // an export's last line
+		case len(request.Records) == transfer.MaxImport:
+			return request, &errs.Error{Code: errs.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
+		default:
+			request.Records = append(request.Records, record)
+		}
 	}
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
+	return request, err
 }
 
-// object reads the members, in any order.
-func (r *importReader) object() error {
-	r.begun, r.array = true, r.decoder()
-	members := map[string]any{"dry_run": &r.request.DryRun, "import_id": &r.request.ImportID, "source": &r.request.Source, "records": nil}
-	_, err := r.array.Token()
-	for err == nil && r.array.More() {
-		var name json.Token
-		if name, err = r.array.Token(); err != nil {
-			break
-		}
-		into, known := members[name.(string)]
-		switch {
-		case !known:
-			return errs.InvalidField(check.Head(name.(string), check.MaxName), "is no field of this request, or is there twice")
-		case into == nil:
-			err = r.records()
-		default:
-			err = r.array.Decode(into)
-			if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong {
-				return errs.InvalidField(name.(string), "must be %s", map[bool]string{true: "true or false", false: "a text"}[name == "dry_run"])
-			}
-		}
-		delete(members, name.(string))
+// readWhole reads an object with records. next returns them one after the other.
+func readWhole(list *texts) (request transfer.ImportRequest, next func() ([]byte, error), err error) {
+	text, err := io.ReadAll(list.in)
+	if err != nil {
+		return request, nil, brokenOff(err)
 	}
-	if err == nil {
-		_, err = r.array.Token()
+	var whole importBody
+	if err = strictjson.CheckCrowd(text); err == nil {
+		err = strictjson.Decode(text, &whole)
 	}
 	if err != nil {
-		return r.fault(err)
+		return request, nil, err
 	}
-	if _, missing := members["records"]; missing {
-		return errs.InvalidField("records", "is required")
+	if whole.Records == nil {
+		return request, nil, errs.InvalidField("records", "is required")
 	}
-	if _, err := r.array.Token(); !errors.Is(err, io.EOF) {
-		return r.malformed("something follows the object")
-	}
-	return nil
-}
-
-// records reads the array of the records, which more of the body may follow.
-func (r *importReader) records() error {
-	if open, err := r.array.Token(); err != nil {
-		return err
-	} else if open != json.Delim('[') {
-		return errs.InvalidField("records", "must be an array")
-	}
-	for r.array.More() {
-		r.left = readAhead * r.most
-		if err := r.queue(r.value()); err != nil {
-			return err
+	return transfer.ImportRequest{DryRun: whole.DryRun, ImportID: whole.ImportID, Source: whole.Source}, func() ([]byte, error) {
+		if len(whole.Records) == 0 {
+			return nil, io.EOF
 		}
-	}
-	_, err := r.array.Token()
-	return err
-}
-
-// queue keeps a record, or why it cannot be read.
-func (r *importReader) queue(text []byte, err error) error {
-	bad, unfit := errors.AsType[*knowledge.BadRecord](err)
-	switch {
-	case err != nil && !unfit:
-		return err
-	case len(r.queued) == transfer.MaxImport:
-		return &errs.Error{Code: errs.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
-	case unfit:
-		r.queued = append(r.queued, importText{fault: bad.Err})
-		return nil
-	}
-	var head struct {
-		Kind string `json:"kind"`
-	}
-	_ = json.Unmarshal(text, &head)           // what is wrong with a record is said where it is read
-	if head.Kind != "end" || r.array != nil { // else it is an export's last line
-		r.queued = append(r.queued, importText{kind: slices.Index(transfer.Kinds(), head.Kind), text: bytes.Clone(text)})
-	}
-	return nil
-}
-
-// importAll hands the records on, kind by kind as an import has them, in chunks
-// of a bounded size, and gathers what became of them.
-func importAll(ctx context.Context, to transfer.Service, list *importReader) (transfer.Imported, error) {
-	all := transfer.Imported{Results: make([]transfer.ImportResult, len(list.queued)), DryRun: list.request.DryRun}
-	order := make([]int, len(list.queued))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list.queued[a].kind, list.queued[b].kind) })
-	for len(order) > 0 {
-		request, size := list.request, 0
-		for _, i := range order {
-			one := &list.queued[i]
-			if size += len(one.text); size > importChunk && len(request.Records) > 0 {
-				break
-			}
-			record := transfer.Record{Fault: one.fault}
-			if one.fault == nil {
-				_ = record.UnmarshalJSON(one.text) // what is wrong with a record is its fault
-			}
-			request.Records = append(request.Records, record)
-			one.text = nil
+		one := whole.Records[0]
+		if whole.Records = whole.Records[1:]; len(one) > list.most {
+			return nil, list.oversize()
 		}
-		imported, err := to.Import(ctx, request)
-		if err != nil {
-			return all, err
-		}
-		for n, result := range imported.Results {
-			result.Index = order[n]
-			all.Results[order[n]] = result
-		}
-		all.ImportID, list.request.ImportID = imported.ImportID, imported.ImportID
-		all.Stored, all.Duplicates, all.Refused = all.Stored+imported.Stored, all.Duplicates+imported.Duplicates, all.Refused+imported.Refused
-		order = order[len(request.Records):]
-	}
-	return all, nil
-}
-
-func (s *Server) exportRoute() {
-	s.engine.GET("/api/export", s.export)
-	op := documented(http.MethodGet, "/api/export", "memory", "Everything that is remembered, one JSON object a line")
-	op.Description = "Each line is a memory with its kind. What was stored before the call is in it unless it is deleted meanwhile. It needs the scope captain. " +
-		`The last line is {"kind":"end","records":N}; if the router cannot finish, the connection breaks and there is none.`
-	op.Parameters = []*huma.Param{
-		described("query", "kinds", "Only these, comma-separated: "+strings.Join(transfer.Kinds(), ", "), text()),
-		described("query", "project", "Only what belongs to this project", text()),
-	}
-	s.describe(func(document *huma.OpenAPI) {
-		own := op
-		own.Responses = map[string]*huma.Response{
-			"200":     {Description: "The memories", Content: map[string]*huma.MediaType{"application/x-ndjson": {Schema: text()}}},
-			"default": problemResponse(document),
-		}
-		document.AddOperation(&own)
-	})
+		return one, nil
+	}, nil
 }
 
 // exportQuery reads what an export is asked for.
