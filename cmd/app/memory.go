@@ -86,7 +86,7 @@ func (a *App) wireConsolidation(_ context.Context, p *parts) error {
 		options.Extractor = llm.NewExtractor(p.model)
 	}
 	p.said = said.New(p.knowledge, func(number int64) string { return router.HandleOf(router.KindKnowledge, number) })
-	p.routes = append(p.routes, httpapi.Offer[said.Service](said.Operations, p.said))
+	p.routes = append(p.routes, httpapi.Offer(said.Operations, p.said))
 	p.consolidation = history.NewConsolidation(p.memory, history.Ports{Facts: p.facts, Episodes: p.episodes, Procedures: p.procedures, Rules: p.lessons, InForce: p.said.InForce}, options)
 	return nil
 }
@@ -148,8 +148,8 @@ func (a *App) wireTellings(ctx context.Context, p *parts) error {
 	p.value = value.New(p.tellings, a.now)
 	a.life.run(ctx, "tellings", p.tellings.Run)
 	p.incidents.VouchedOnly(a.config.TellVouched)
-	p.routes = append(p.routes, httpapi.Offer[history.Service](history.Operations.Incidents, toldIncidents{p.incidents, p.tellings, p.value, a.log}), httpapi.Offer[value.Service](value.Operations, p.value),
-		httpapi.Offer[share.Service](share.Operations, share.New(p.memory, share.Memory{Knowledge: p.knowledge, Lessons: p.lessons, Episodes: p.episodes}, a.now)))
+	p.routes = append(p.routes, httpapi.Offer(history.Operations.Incidents, toldIncidents{p.incidents, p.tellings, p.value, a.log}), httpapi.Offer(value.Operations, p.value),
+		httpapi.Offer(share.Operations, share.New(p.memory, share.Memory{Knowledge: p.knowledge, Lessons: p.lessons, Episodes: p.episodes}, a.now)))
 	return nil
 }
 

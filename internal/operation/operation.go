@@ -217,6 +217,9 @@ func (op *Op) As(do any) *Op {
 	return &shaped
 }
 
+// Of is the service whose method it is.
+func (op *Op) Of() reflect.Type { return op.method.Type().In(0) }
+
 // Types are those of what the method takes beside a context, and of what it returns beside an error; nil: nothing.
 func (op *Op) Types() (takes []reflect.Type, returns reflect.Type) {
 	for _, t := range []reflect.Type{op.id, op.in} {

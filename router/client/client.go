@@ -195,18 +195,6 @@ func call[Out any](ctx context.Context, c *Client, method string, to address, in
 	return out, err
 }
 
-// list is the list that an answer has as the member of that name.
-func list[T any](ctx context.Context, c *Client, from address, member string) (found []T, err error) {
-	members, err := call[map[string]json.RawMessage](ctx, c, http.MethodGet, from, nil)
-	if err != nil || members[member] == nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(members[member], &found); err != nil {
-		return nil, plain.NotJSON(c.base, err)
-	}
-	return found, nil
-}
-
 // Call is a call of any path, with its query: it sends in as JSON, unless it is
 // nil, and decodes the answer into out, unless that is nil.
 func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {

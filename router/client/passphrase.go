@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 
@@ -16,32 +15,31 @@ type Persons struct{ c *Client }
 
 // State implements person.PersonService.
 func (p Persons) State(ctx context.Context) (person.PassphraseState, error) {
-	return call[person.PassphraseState](ctx, p.c, http.MethodGet, at("/api/passphrase"), nil)
+	return Ask(ctx, p.c, person.PersonService.State)
 }
 
 // SetPassphrase implements person.PersonService.
-func (p Persons) SetPassphrase(ctx context.Context, draft person.PassphraseDraft) (person.PassphraseState, error) {
-	return p.send(ctx, "/api/passphrase", draft)
+func (p Persons) SetPassphrase(ctx context.Context, draft person.PassphraseDraft) (state person.PassphraseState, err error) {
+	if err = p.private(); err == nil {
+		state, err = Send(ctx, p.c, person.PersonService.SetPassphrase, draft)
+	}
+	return state, err
 }
 
 // SignIn implements person.PersonService.
-func (p Persons) SignIn(ctx context.Context, draft person.PersonDraft) (person.PersonSession, error) {
-	if err := p.private(); err != nil {
-		return person.PersonSession{}, err
+func (p Persons) SignIn(ctx context.Context, draft person.PersonDraft) (session person.PersonSession, err error) {
+	if err = p.private(); err == nil {
+		session, err = Send(ctx, p.c, person.PersonService.SignIn, draft)
 	}
-	return call[person.PersonSession](ctx, p.c, http.MethodPost, at("/api/passphrase/person"), draft)
+	return session, err
 }
 
 // AllowStops implements person.PersonService.
-func (p Persons) AllowStops(ctx context.Context, draft person.StopsDraft) (person.PassphraseState, error) {
-	return p.send(ctx, "/api/passphrase/agents-may-stop", draft)
-}
-
-func (p Persons) send(ctx context.Context, path string, draft any) (person.PassphraseState, error) {
-	if err := p.private(); err != nil {
-		return person.PassphraseState{}, err
+func (p Persons) AllowStops(ctx context.Context, draft person.StopsDraft) (state person.PassphraseState, err error) {
+	if err = p.private(); err == nil {
+		state, err = Send(ctx, p.c, person.PersonService.AllowStops, draft)
 	}
-	return call[person.PassphraseState](ctx, p.c, http.MethodPut, at(path), draft)
+	return state, err
 }
 
 // private refuses a router that a passphrase would reach in clear text over a network.

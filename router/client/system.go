@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"skillrouter/router"
 	"skillrouter/router/client/plain"
@@ -13,17 +12,7 @@ import (
 type System struct{ c *Client }
 
 // Health is what the router says of itself (GET /health).
-type Health struct {
-	Status    string            `json:"status"`
-	Server    string            `json:"server"`
-	Version   string            `json:"version"`
-	UptimeMS  int64             `json:"uptime_ms"`
-	Timestamp time.Time         `json:"timestamp"`
-	Stats     map[string]int64  `json:"stats"`
-	Search    map[string]string `json:"search,omitempty"`
-	Interlock any               `json:"interlock,omitempty"`
-	Problems  []string          `json:"problems,omitempty"` // stored writes that turned out to be gone
-}
+type Health = router.Health
 
 // Health asks how the router is. A router that wants a token and got none says
 // only that it answers, which is the error of any other call then.
@@ -48,5 +37,6 @@ func (s System) Outbounds(ctx context.Context) (Outbounds, error) {
 
 // Doctor has the router check itself: settings, pragmas, indexes, disk, clock.
 func (s System) Doctor(ctx context.Context) ([]router.SystemCheck, error) {
-	return list[router.SystemCheck](ctx, s.c, at("/api/doctor"), "checks")
+	found, err := call[struct{ Checks []router.SystemCheck }](ctx, s.c, http.MethodGet, at("/api/doctor"), nil)
+	return found.Checks, err
 }

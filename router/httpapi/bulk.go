@@ -40,9 +40,10 @@ type bulk[Draft, Result, Broken any] struct {
 	need   principal.Scope // whoever has it not is refused before a byte of the body is read
 	limit  int64           // of the body, in bytes; 0: none
 	record int             // bytes of JSON that a record may have
+	whole  reflect.Type    // what a body of JSON may be besides, with the records in it; nil: nothing
 	// store reads the records until io.EOF and does with them what the call is for.
 	// Beside an error, its result tells what was done before.
-	store func(ctx context.Context, next func() (Draft, error)) (Result, error)
+	store func(ctx context.Context, from *records[Draft]) (Result, error)
 	// broken is the answer to a call that was broken off.
 	broken func(p *Problem, result Result) Broken
 }
@@ -54,7 +55,11 @@ func (b bulk[Draft, Result, Broken]) mount(s *Server) {
 	s.describe(func(document *huma.OpenAPI) {
 		op, registry := b.op, document.Components.Schemas
 		draft := reflect.TypeFor[Draft]()
-		drafts := registry.Schema(reflect.SliceOf(draft), true, "Drafts")
+		whole := reflect.SliceOf(draft)
+		if b.whole != nil { // records of any kind
+			draft, whole = reflect.TypeFor[json.RawMessage](), b.whole
+		}
+		drafts := registry.Schema(whole, true, "Drafts")
 		line := registry.Schema(draft, true, "Draft")
 		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 			"application/json":     {Schema: drafts},
@@ -79,9 +84,9 @@ func (b bulk[Draft, Result, Broken]) serve(s *Server, c *gin.Context) {
 		body.refuse(c, p, b.broken(p, none))
 		return
 	}
-	records := newRecords[Draft](body, b.record)
-	result, err := b.store(ctx, records.next)
-	if err == nil && !records.begun && c.ContentType() == "application/json" {
+	records := newRecords[Draft](body, b.record, c.ContentType() == "application/json")
+	result, err := b.store(ctx, records)
+	if err == nil && !records.begun && records.json {
 		err = errs.Errorf(errs.Invalid, "the body is empty: an array is needed")
 	}
 	if err = body.fault(err); err != nil {

@@ -14,11 +14,10 @@ type overdueQuery struct {
 	Limit int     `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`
 }
 
-func (s *Server) mailboxRoutes(mailbox comms.MailboxService) {
-	offer(s, comms.Operations.Mailbox, mailbox)
-	offer(s, operation.Below("comms", "/messages",
+func (s *Server) overdueRoute(mailbox comms.MailboxService) {
+	s.offer(mailbox, operation.Below("comms", "/messages",
 		operation.Get("/overdue", "Messages that want an acknowledgement and have waited for one longer than age_seconds",
 			func(m comms.MailboxService, ctx context.Context, q overdueQuery) ([]comms.OverdueMessage, error) {
 				return m.Overdue(ctx, time.Duration(q.Age*float64(time.Second)), q.Limit)
-			}).Holds("messages")), mailbox)
+			}).Holds("messages")))
 }

@@ -14,7 +14,6 @@ type RecordedEpisode struct {
 }
 
 func (s *Server) episodeRoutes(episodes episode.Service) {
-	offer(s, episode.Operations, episodes)
 	s.mount(operation.Find(episode.Service.Record).As(func(e episode.Service, ctx context.Context, d episode.Draft) (RecordedEpisode, error) {
 		recorded, err := e.Record(ctx, d)
 		return RecordedEpisode{recorded.ID, recorded}, err

@@ -15,12 +15,11 @@ type pendingSelection struct {
 }
 
 func (s *Server) escalationRoutes(escalations operational.EscalationService) {
-	offer(s, operational.Operations.Escalations, escalations)
-	offer(s, operation.Below("escalations", "/escalations",
+	s.offer(escalations, operation.Below("escalations", "/escalations",
 		operation.Get("/pending", "The escalations that nobody has looked at, the most urgent first, as a bare list",
 			func(e operational.EscalationService, ctx context.Context, q pendingSelection) ([]operational.Escalation, error) {
 				return e.List(ctx, operational.EscalationFilter{
 					Status: []operational.EscalationStatus{operational.EscalationPending}, To: q.To, LessonID: q.LessonID, Limit: q.Limit,
 				})
-			})), escalations)
+			})))
 }

@@ -54,8 +54,7 @@ type applicableInput struct {
 
 // experienceRoutes mounts the experience server's paths. Its ids are numbers.
 func (s *Server) experienceRoutes(x experience.Service) {
-	offer(s, experience.Operations, x)
-	offer(s, operation.Below("experience", "/api",
+	s.offer(x, operation.Below("experience", "/api",
 		operation.Get("/episodes/type/{type}", "Episodes of an operation type, newest first, and its patterns",
 			func(x experience.Service, ctx context.Context, in recallByType) (experience.Recall, error) {
 				return x.Recall(ctx, experience.Filter{OperationType: in.Type, Outcome: cmp.Or(in.Outcome, in.Filter), Limit: in.Limit, Offset: in.Offset})
@@ -71,11 +70,14 @@ func (s *Server) experienceRoutes(x experience.Service) {
 				return x.Patterns(ctx, lesson.PatternFilter{Type: in.Type, Statuses: in.Statuses, Domain: in.Domain, Limit: in.Limit, Offset: in.Offset})
 			}),
 		operation.Get("/lessons/applicable", "Lessons that hold in a context, the surest first", applicable),
-	), x)
+	))
 }
 
 func applicable(x experience.Service, ctx context.Context, in applicableInput) (experience.Applicable, error) { //nolint:revive // as a method
-	query := experience.ApplicableQuery{OperationType: in.OperationType, MinConfidence: in.MinConfidence, Limit: in.Limit, Context: map[string]any{}}
+	query := experience.ApplicableQuery{OperationType: in.OperationType, MinConfidence: in.MinConfidence, Limit: in.Limit}
+	if in.Context != "" || len(in.More) > 0 {
+		query.Context = map[string]any{}
+	}
 	if strings.HasPrefix(strings.TrimSpace(in.Context), "{") {
 		if err := json.Unmarshal([]byte(in.Context), &query.Context); err != nil {
 			return experience.Applicable{}, errs.InvalidField("context", "is not valid JSON")

@@ -33,20 +33,18 @@ type route struct {
 	bare    bool         // the body may be left out
 }
 
-// offer mounts the operations of a service, if there is one, but for those that are answered in shapes of their own.
-func offer[Service comparable](s *Server, list operation.List, service Service) {
-	with(service, func(service Service) {
-		for _, op := range list {
-			if !op.ByHand {
-				s.mount(op, service)
-			}
+// offer mounts operations of a service, but for those that are answered in shapes of their own.
+func (s *Server) offer(service any, list operation.List) {
+	for _, op := range list {
+		if !op.ByHand {
+			s.mount(op, service)
 		}
-	})
+	}
 }
 
 // Offer are the routes of a service's operations.
-func Offer[Service comparable](list operation.List, service Service) Routes {
-	return func(s *Server) { offer(s, list, service) }
+func Offer(list operation.List, service any) Routes {
+	return func(s *Server) { s.offer(service, list) }
 }
 
 // mount has a service do an operation. A start works nothing out of what follows from types, which takes a tenth of a

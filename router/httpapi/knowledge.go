@@ -15,8 +15,3 @@ type Knowledge interface {
 	Bulk(ctx context.Context, next func() (knowledge.Draft, error)) (learning.BulkResult, error)
 	List(ctx context.Context, filter knowledge.Filter) (knowledge.Page, error)
 }
-
-func (s *Server) knowledgeRoutes(k Knowledge) {
-	offer(s, knowledge.Operations, k)
-	s.bulkRoute(k)
-}

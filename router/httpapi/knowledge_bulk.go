@@ -26,8 +26,8 @@ func (s *Server) bulkRoute(k Knowledge) {
 		"If the body is broken off or malformed, or the disk gets full, the problem that is answered also has the counts: what was stored before stays stored."
 	bulk[knowledge.Draft, learning.BulkResult, bulkProblem]{
 		op: op, need: principal.ScopeAgent, record: maxEntry,
-		store: func(ctx context.Context, next func() (knowledge.Draft, error)) (learning.BulkResult, error) {
-			return k.Bulk(ctx, next)
+		store: func(ctx context.Context, from *records[knowledge.Draft]) (learning.BulkResult, error) {
+			return k.Bulk(ctx, from.next)
 		},
 		broken: func(p *Problem, result learning.BulkResult) bulkProblem { return bulkProblem{p, result} },
 	}.mount(s)

@@ -41,13 +41,12 @@ type AppliedLesson struct {
 
 func (s *Server) lessonRoutes(lessons lesson.Service) {
 	const id = "The lesson's id, percent-encoded as one segment of the path, or its number"
-	offer(s, lesson.Operations.Lessons, lessons)
-	offer(s, operation.Below("lessons", "/query/relevant",
+	s.offer(lessons, operation.Below("lessons", "/query/relevant",
 		operation.Post("", "The lessons that fit a situation, best first, as a bare list",
 			func(l lesson.Service, ctx context.Context, q lesson.Query) ([]lesson.Hit, error) {
 				found, err := l.Relevant(ctx, q)
 				return found.Results, err
-			})), lessons)
+			})))
 	s.mount(operation.Find(lesson.Service.Report).As(func(l lesson.Service, ctx context.Context, d lesson.Draft) (ReportedLesson, error) {
 		reported, err := l.Report(ctx, d)
 		return ReportedLesson{reported}, err

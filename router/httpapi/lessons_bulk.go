@@ -44,8 +44,8 @@ func (s *Server) lessonBulkRoutes(lessons lesson.Service) {
 			"The body has at most 32 MiB and 50,000 lessons. If it is broken off or malformed, nothing is stored."
 		bulk[lesson.Draft, lesson.BulkReported, lessonsProblem]{
 			op: op, need: principal.ScopeAgent, limit: maxLessonsBody, record: maxLesson,
-			store: func(ctx context.Context, next func() (lesson.Draft, error)) (lesson.BulkReported, error) {
-				return takeTurn(ctx, turn, func() (lesson.BulkReported, error) { return reportAll(ctx, lessons, next) })
+			store: func(ctx context.Context, from *records[lesson.Draft]) (lesson.BulkReported, error) {
+				return takeTurn(ctx, turn, func() (lesson.BulkReported, error) { return reportAll(ctx, lessons, from.next) })
 			},
 			broken: func(p *Problem, result lesson.BulkReported) lessonsProblem { return lessonsProblem{p, result} },
 		}.mount(s)

@@ -31,14 +31,13 @@ type JudgedPattern struct {
 
 func (s *Server) patternRoutes(patterns lesson.PatternService) {
 	const id = "The pattern's id, percent-encoded as one segment of the path, or its number"
-	offer(s, lesson.Operations.Patterns, patterns)
-	offer(s, operation.Below("patterns", "/patterns",
+	s.offer(patterns, operation.Below("patterns", "/patterns",
 		operation.Get("/emerging", "Patterns that form and are not confirmed yet, each with its reasons, as a bare list",
 			func(p lesson.PatternService, ctx context.Context, q patternSelection) ([]lesson.Pattern, error) {
 				return p.List(ctx, lesson.PatternFilter{
 					Type: q.Type, Statuses: []lesson.PatternStatus{lesson.PatternEmerging}, Domain: q.Domain, Limit: q.Limit, Offset: q.Offset,
 				})
-			})), patterns)
+			})))
 	s.mount(operation.Find(lesson.PatternService.Confirm).As(judged(lesson.PatternService.Confirm)).Named(id), patterns)
 	s.mount(operation.Find(lesson.PatternService.Deprecate).As(judged(lesson.PatternService.Deprecate)).Named(id), patterns)
 }

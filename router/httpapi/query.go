@@ -28,9 +28,8 @@ type searchInput struct {
 }
 
 func (s *Server) searchRoutes(service search.Service) {
-	offer(s, search.Operations, service)
-	offer(s, operation.Below("search", "/api/search", operation.Get("", "Find what fits a question in every memory, the likeliest first",
+	s.offer(service, operation.Below("search", "/api/search", operation.Get("", "Find what fits a question in every memory, the likeliest first",
 		func(s search.Service, ctx context.Context, in searchInput) (search.Answer, error) {
 			return s.Search(ctx, search.Query(in))
-		})), service)
+		})))
 }

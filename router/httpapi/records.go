@@ -23,6 +23,7 @@ type texts struct {
 	array *json.Decoder // of the array; nil: each record is a line, or nothing was read yet
 	left  int           // bytes that are still read for the array's next record
 	begun bool          // there was more than white space
+	json  bool          // it is said to be one value of JSON
 	count int           // records read
 }
 
@@ -30,12 +31,8 @@ type texts struct {
 // record that is too long, and not much too long, is passed over.
 const readAhead = 8
 
-func newRecords[Draft any](body io.Reader, most int) *records[Draft] {
-	return &records[Draft]{newTexts(body, most)}
-}
-
-func newTexts(body io.Reader, most int) *texts {
-	return &texts{in: bufio.NewReaderSize(body, 64<<10), most: most}
+func newRecords[Draft any](body io.Reader, most int, json bool) *records[Draft] {
+	return &records[Draft]{&texts{in: bufio.NewReaderSize(body, 64<<10), most: most, json: json}}
 }
 
 // next returns the next draft, io.EOF after the last, and a

@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"skillrouter/internal/clock"
 	"skillrouter/internal/defaults"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/operation"
 	"skillrouter/internal/trace"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -174,41 +176,30 @@ func New(services Services, options Options) *Server {
 	return s
 }
 
-// routes mounts each resource that has a service.
+// routes mounts the operations of each service that there is, what is answered in shapes of its own, and what is no operation.
 func (s *Server) routes() {
+	services := reflect.ValueOf(s.services)
+	for _, op := range operation.All() {
+		for _, service := range services.Fields() {
+			if !op.ByHand && service.Type().Implements(op.Of()) && !service.IsZero() {
+				s.mount(op, service.Interface())
+			}
+		}
+	}
 	s.systemRoutes()
-	offer(s, comms.Operations.Presence, s.services.Presence)
-	with(s.services.Mailbox, s.mailboxRoutes)
-	offer(s, operational.Operations.Tasks, s.services.Tasks)
-	offer(s, lease.Operations, s.services.Leases)
-	offer(s, operational.Operations.Recon, s.services.Recon)
-	offer(s, operational.Operations.Tokens, s.services.Tokens)
-	offer(s, person.Operations, s.services.Persons)
-	offer(s, router.Operations.Router, s.services.Router)
-	with(s.services.Knowledge, s.knowledgeRoutes)
+	with(s.services.Mailbox, s.overdueRoute)
+	with(s.services.Knowledge, s.bulkRoute)
 	with(s.services.Episodes, s.episodeRoutes)
-	offer(s, fact.Operations, s.services.Facts)
 	with(s.services.Lessons, s.lessonRoutes)
 	with(s.services.Patterns, s.patternRoutes)
 	with(s.services.Experiences, s.experienceRoutes)
-	offer(s, guard.Operations, s.services.Guard)
 	with(s.services.Escalations, s.escalationRoutes)
-	offer(s, router.Operations.Memory, s.services.Memory)
 	with(s.services.Tools, s.toolRoutes)
-	offer(s, operational.Operations.Reminders, s.services.Reminders)
 	with(s.services.Sessions, s.sessionRoutes)
-	offer(s, history.Operations.Consolidation, s.services.Consolidation)
-	offer(s, contexts.Operations, s.services.Context)
-	offer(s, router.Operations.Introspection, s.services.Introspection)
-	s.chatRoutes()
-	offer(s, shelf.Operations, s.services.Embeddings)
-	s.feedRoutes()
-	offer(s, feed.Operations.Feed, s.services.Feed)
-	offer(s, feed.Operations.Timeline, s.services.Timeline)
-	offer(s, verdict.Operations, s.services.Verdicts)
 	with(s.services.Search, s.searchRoutes)
+	s.chatRoutes()
+	s.feedRoutes()
 	s.transferRoutes()
-	offer(s, comms.Operations.Mesh, s.services.Mesh)
 	s.webRoutes()
 	s.documentRoutes()
 	s.readerRoutes()

@@ -67,7 +67,6 @@ func endedAnswer(s session.Ended, err error) (SessionAnswer, error) {
 }
 
 func (s *Server) sessionRoutes(sessions session.Service) {
-	offer(s, session.Operations, sessions)
 	s.mount(operation.Find(session.Service.Start).As(startOrEnd).MakesIf(func(a SessionAnswer) bool { return a.began }), sessions)
 	s.mount(operation.Find(session.Service.End).As(func(s session.Service, ctx context.Context, id string, end session.End) (SessionAnswer, error) {
 		return endedAnswer(s.End(ctx, id, end))

@@ -38,7 +38,7 @@ type OutboundList struct {
 // systemRoutes mounts what looks at the process itself, and the handlers that are no typed resources.
 func (s *Server) systemRoutes() {
 	at := func(path, summary string, do any) {
-		offer(s, operation.Below("system", path, operation.Get("", summary, do)), s)
+		s.offer(s, operation.Below("system", path, operation.Get("", summary, do)))
 	}
 	if s.services.Health != nil {
 		at(healthPath, "Whether the router is well, and how much it holds; without a token, where one is needed, only that it answers", (*Server).health)

@@ -20,7 +20,7 @@ type toolCall struct {
 	Name  string        `path:"name" doc:"The tool's name"`
 	Agent string        `query:"agent_id" doc:"Who the call is made as; default: the token's agent"`
 	Text  bool          `query:"text" doc:"Answer the text for models too"`
-	Body  ToolArguments `sent:"whole"`
+	Body  ToolArguments `json:"body" sent:"whole"`
 }
 
 // ToolArguments is an object of a tool's arguments, bare or as the member
@@ -66,7 +66,7 @@ func (f toolFailure) Unwrap() error { return f.error }
 
 // toolRoutes mounts the gateway over every tool of every toolset.
 func (s *Server) toolRoutes(tools router.ToolService) {
-	offer(s, operation.Below("tools", "/api/tools",
+	s.offer(tools, operation.Below("tools", "/api/tools",
 		operation.Get("", "Every tool of every toolset, with the schemas of its arguments and its answer", func(t router.ToolService, ctx context.Context) ([]router.Tool, error) {
 			if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 				return nil, err
@@ -74,7 +74,7 @@ func (s *Server) toolRoutes(tools router.ToolService) {
 			return t.Tools(), nil
 		}).Holds("tools"),
 		operation.Post("/{name}", `Call a tool: {"arguments": {…}} or the bare arguments; answers {success, result} or {success: false, error}`, callTool),
-	), tools)
+	))
 }
 
 func callTool(tools router.ToolService, ctx context.Context, in toolCall) (ToolResult, error) { //nolint:revive // as a method

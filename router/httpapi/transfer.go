@@ -12,7 +12,6 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
-	"skillrouter/router/transfer"
 )
 
 // streamStep is how long a client may take to accept one piece of a stream
@@ -30,7 +29,6 @@ func (s *Server) transferRoutes() {
 	if s.services.Transfer != nil {
 		s.importRoute(s.services.Transfer)
 		s.engine.GET("/api/export", s.export)
-		offer(s, transfer.Operations, s.services.Transfer)
 	}
 	if s.services.Backup != nil {
 		s.engine.GET("/api/backup", s.backup)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
 	"skillrouter/internal/errs"
@@ -44,40 +43,20 @@ func (s *Server) importRoute(to transfer.Service) {
 	op := documented(http.MethodPost, "/api/import", "memory", "Take memories of another router in, each once")
 	op.Description = "Records keep their ids, authors and times. What is there already stays as it is, so that the same request again changes nothing. " +
 		"A record that is refused stops no other. The body may also be the bare array of the records, or one record a line. It needs the scope captain, which is asked before the body is read."
-	s.describe(func(document *huma.OpenAPI) {
-		own, registry := op, document.Components.Schemas
-		line := registry.Schema(reflect.TypeFor[json.RawMessage](), true, "Record")
-		own.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-			"application/json":     {Schema: registry.Schema(reflect.TypeFor[importBody](), true, "ImportBody")},
-			"application/x-ndjson": {Schema: line},
-		}}
-		own.Responses = map[string]*huma.Response{
-			"200":     {Description: "What became of the records", Content: map[string]*huma.MediaType{"application/json": {Schema: registry.Schema(reflect.TypeFor[transfer.Imported](), true, "Imported")}}},
-			"default": problemResponse(document),
-		}
-		document.AddOperation(&own)
-	})
 	turn := make(chan struct{}, 1)
-	s.engine.POST(op.Path, func(c *gin.Context) {
-		ctx := c.Request.Context()
-		body, err := openBulk(c, principal.ScopeCaptain, maxImport)
-		var imported transfer.Imported
-		if err == nil {
-			imported, err = takeTurn(ctx, turn, func() (transfer.Imported, error) {
-				request, err := readImport(body, c.ContentType())
+	bulk[transfer.Record, transfer.Imported, *Problem]{
+		op: op, need: principal.ScopeCaptain, limit: maxImport, record: maxEntry, whole: reflect.TypeFor[importBody](),
+		store: func(ctx context.Context, from *records[transfer.Record]) (transfer.Imported, error) {
+			return takeTurn(ctx, turn, func() (transfer.Imported, error) {
+				request, err := readImport(from.texts)
 				if err != nil {
 					return transfer.Imported{}, err
 				}
 				return to.Import(ctx, request)
 			})
-		}
-		if err = body.fault(err); err != nil {
-			p := s.fail(ctx, err)
-			body.refuse(c, p, p)
-			return
-		}
-		body.answer(s, c, imported)
-	})
+		},
+		broken: func(p *Problem, _ transfer.Imported) *Problem { return p },
+	}.mount(s)
 }
 
 // takeTurn does something when nobody else does it.
@@ -94,13 +73,12 @@ func takeTurn[T any](ctx context.Context, turn chan struct{}, do func() (T, erro
 }
 
 // readImport reads the body of an import: an object with records, or the records alone, as an array or one a line.
-func readImport(body io.Reader, contentType string) (request transfer.ImportRequest, err error) {
-	list := newTexts(body, maxEntry)
+func readImport(list *texts) (request transfer.ImportRequest, err error) {
 	first, err := list.first()
 	if errors.Is(err, io.EOF) {
 		return request, errs.Errorf(errs.Invalid, "the body is empty")
 	}
-	next, whole := list.text, first == '{' && contentType == "application/json"
+	next, whole := list.text, first == '{' && list.json
 	if err == nil && whole {
 		request, next, err = readWhole(list)
 	}

@@ -64,15 +64,15 @@ func tokenTools() []tool {
 func introspectionTools() []tool {
 	return []tool{
 		{
-			name: "list_memory_categories", title: "List memory categories", set: ToolsetAdmin, former: formerContext, effect: reads, holds: "persona categories count held",
+			name: "list_memory_categories", title: "List memory categories", set: ToolsetAdmin, effect: reads, holds: "persona categories count held",
 			does: router.IntrospectionService.Categories, takes: "persona", about: words{"persona": whoseMemory},
 		},
 		{
-			name: "memory_stats", title: "Count what is remembered", set: ToolsetAdmin, former: formerContext, effect: reads, holds: "count bytes types personas databases",
+			name: "memory_stats", title: "Count what is remembered", set: ToolsetAdmin, effect: reads, holds: "count bytes types personas databases",
 			does: router.IntrospectionService.Stats, takes: "persona", about: words{"persona": "Only this one's; default everybody's"},
 		},
 		{
-			name: "clear_memory", title: "Clear a memory", set: ToolsetAdmin, former: formerContext, effect: steers, readable: true, holds: "persona confirmed count types remaining",
+			name: "clear_memory", title: "Clear a memory", set: ToolsetAdmin, effect: steers, readable: true, holds: "persona confirmed count types remaining",
 			does: router.IntrospectionService.Clear, takes: "category confirm type persona",
 			about: words{"category": "Only this category; default all", "confirm": "true deletes", "type": oneOf(kind.Clearable()...), "persona": whoseMemory},
 		},
@@ -93,7 +93,7 @@ func contextTools() []tool {
 		description: "The whole texts behind handles that an index shows, such as k7f3; ids work too.",
 		does:        (*Server).show, takes: "handles!", about: words{"handles": ""},
 	}, {
-		name: "build_context", title: "Build the context of a task", set: ToolsetOperations, former: formerContext, effect: reads, walled: true, holds: "text tokens items left_out",
+		name: "build_context", title: "Build the context of a task", set: ToolsetOperations, effect: reads, walled: true, holds: "text tokens items left_out",
 		description: "All that is known for a task, from every memory, within a budget of tokens: rules first, then lessons, knowledge, facts, procedures, episodes, open tasks.",
 		does:        (*Server).buildContext, takes: "task! start budget! project persona include_untrusted",
 		about: words{

@@ -43,7 +43,7 @@ func factTools() []tool {
 		{
 			name: "forget_fact", title: "Forget a fact", set: ToolsetFacts, effect: steers, holds: "deleted",
 			description: "Delete a fact for good.",
-			does:        (*Server).forgetFact, takes: "key! persona", about: words{"key": aKey, "persona": whoseMemory},
+			does:        fact.Service.Forget, takes: "key! persona", about: words{"key": aKey, "persona": whoseMemory},
 		},
 	}
 }
@@ -63,8 +63,4 @@ func (s *Server) recallFact(ctx context.Context, ref fact.Ref) (out recalledFact
 		out.Value = found.Value
 	}
 	return out, f.String(), nil
-}
-
-func (s *Server) forgetFact(ctx context.Context, ref fact.Ref) (deleted, error) {
-	return deleted{ref.Key}, s.services.Facts.Forget(ctx, ref)
 }

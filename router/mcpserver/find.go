@@ -160,7 +160,7 @@ func lasts(ctx context.Context, session *mcp.ServerSession) bool {
 
 // enable lists tools to a session from now on, and has it told.
 func (s *Server) enable(session *mcp.ServerSession, tools []string) {
-	s.enabled.add(session, tools)
+	s.sessions.enable(session, tools)
 	// The library tells of a change of its list, to every session; tellOfTools lets
 	// through what is for this one. That a tool is added again is such a change.
 	s.offer(s.tools[findTools].tool)

@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -40,34 +39,25 @@ func knowledgeTools() []tool {
 		{
 			name: "get_knowledge", title: "One entry of knowledge", set: ToolsetLessons, effect: reads, walled: true, as: "entry",
 			description: "An entry of knowledge, whole.",
-			does:        (*Server).knowledge, takes: "knowledge_id!",
+			does:        knowledge.Service.Entry, takes: "knowledge_id!",
 			resource: &resource{template: "memory://knowledge/{id}", name: "knowledge", description: "An entry of the team's knowledge", arguments: []string{"knowledge_id"}},
 		},
 		{
 			name: "update_knowledge", title: "Update knowledge", set: ToolsetLessons, effect: ensure, walled: true, as: "entry",
 			description: "Correct an entry of knowledge; what is left out stays.",
-			does:        (*Server).updateKnowledge, takes: "knowledge_id! title content category tags project source superseded_by",
+			does:        knowledge.Service.Update, takes: "knowledge_id! title content category tags project source superseded_by",
 		},
 		{
 			name: "delete_knowledge", title: "Delete knowledge", set: ToolsetLessons, effect: steers, walled: true, holds: "deleted",
 			description: "Delete an entry of knowledge for good.",
-			does:        (*Server).deleteKnowledge, takes: "knowledge_id!",
+			does:        knowledge.Service.Delete, takes: "knowledge_id!",
 		},
 	}
 }
 
-func (s *Server) knowledge(ctx context.Context, id string) (knowledge.Hit, error) {
-	found, err := s.services.Knowledge.Entry(ctx, id)
-	return knowledge.Hit{Knowledge: found, RelevanceScore: 1}, err // nothing was searched for, which it fits best
-}
-
-func (s *Server) updateKnowledge(ctx context.Context, id string, patch knowledge.Patch) (knowledge.Hit, error) {
-	changed, err := s.services.Knowledge.Update(ctx, id, patch)
-	return knowledge.Hit{Knowledge: changed, RelevanceScore: 1}, err
-}
-
-func (s *Server) deleteKnowledge(ctx context.Context, id string) (deleted, error) {
-	return deleted{id}, s.services.Knowledge.Delete(ctx, id)
+// wholeEntry is an entry that nothing was searched for, which it fits best.
+func wholeEntry(k knowledge.Knowledge) knowledge.Hit {
+	return knowledge.Hit{Knowledge: k, RelevanceScore: 1}
 }
 
 func knowledgeEntry(hit *knowledge.Hit) entry {

@@ -66,7 +66,7 @@ func (s *Server) tellOfTools(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(ctx, method, req)
 		}
 		session, _ := req.GetSession().(*mcp.ServerSession)
-		if !s.enabled.tell(session) {
+		if session == nil || !s.sessions.tell(session) {
 			return nil, nil
 		}
 		result, err := next(ctx, method, req)

@@ -2,12 +2,10 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -23,8 +21,6 @@ const (
 	// listedPerKind bounds how many resources of a kind are listed, the latest first:
 	// a listing is to choose from, and everything else is found by search.
 	listedPerKind = 50
-	// resourcePage is how many resources one page of the listing has.
-	resourcePage = 50
 	// agentsURI is the resource that lists the agents.
 	agentsURI = "agents://"
 )
@@ -123,29 +119,9 @@ func (s *Server) fault(ctx context.Context, method string, err error) error {
 	return &jsonrpc.Error{Code: code, Message: string(errs.CodeOf(err)) + ": " + learning.Sentence(err)}
 }
 
-// listResources answers resources/list in the library's place: what there is to
-// read changes with every write, and is asked for when it is listed.
+// listResources answers resources/list with what there is to read now, too: it changes with every write.
 func (s *Server) listResources(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		params, ok := req.GetParams().(*mcp.ListResourcesParams)
-		if method != "resources/list" || !ok {
-			return next(ctx, method, req)
-		}
-		from := 0
-		cursor := ""
-		if params != nil {
-			cursor = params.Cursor
-			params.Cursor = ""
-		}
-		if cursor != "" {
-			raw, err := base64.RawURLEncoding.DecodeString(cursor)
-			if err == nil {
-				from, err = strconv.Atoi(string(raw))
-			}
-			if err != nil || from < 0 {
-				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "cursor is not one that this server gave"}
-			}
-		}
 		result, err := next(ctx, method, req)
 		list, ok := result.(*mcp.ListResourcesResult)
 		if err != nil || !ok {
@@ -156,12 +132,6 @@ func (s *Server) listResources(next mcp.MethodHandler) mcp.MethodHandler {
 			return nil, s.fault(ctx, method, err)
 		}
 		list.Resources = append(list.Resources, recent...)
-		from = min(from, len(list.Resources)) // the list may have become shorter, and a cursor may be anybody's
-		end := min(from+resourcePage, len(list.Resources))
-		if end < len(list.Resources) {
-			list.NextCursor = base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(end)))
-		}
-		list.Resources = append([]*mcp.Resource{}, list.Resources[from:end]...)
 		return list, nil
 	}
 }

@@ -5,7 +5,6 @@ package mcpserver_test
 import (
 	"bufio"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -69,13 +68,6 @@ func TestResourcesAreListedInPages(t *testing.T) {
 	for _, want := range []string{"agents://", "agents://a", "tasks://1"} {
 		if !slices.Contains(uris, want) {
 			t.Errorf("%s is not listed: %v", want, uris)
-		}
-	}
-	// A cursor beyond the end, as one is when the list has become shorter, is a page with nothing.
-	for _, from := range []string{"100000", "9223372036854775807"} {
-		page, err := client.ListResources(t.Context(), &mcp.ListResourcesParams{Cursor: base64.RawURLEncoding.EncodeToString([]byte(from))})
-		if err != nil || len(page.Resources) > 0 || page.NextCursor != "" {
-			t.Errorf("from %s: %+v, %v", from, page, err)
 		}
 	}
 	for _, cursor := range []string{"!", "bm8", "LTE"} {

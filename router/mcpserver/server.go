@@ -117,7 +117,6 @@ type Server struct {
 	index     *router.ToolIndex              // of tools
 	receivers map[reflect.Type]reflect.Value // the services that tools call, and this Server
 	resources []resource                     // of tools, in the order in which they are listed
-	enabled   *enabled
 	log       *slog.Logger
 	mcp       *mcp.Server
 	sessions  *sessions
@@ -134,7 +133,7 @@ func New(services Services, options Options) *Server {
 	options.Version = cmp.Or(options.Version, "unknown")
 	s := &Server{services: services, agent: options.Agent, toolsets: options.Toolsets, tools: map[string]offered{}, log: log}
 	quiet := slog.New(atLeast{log.Handler(), slog.LevelWarn}) // the library logs each session's coming and going
-	s.sessions, s.enabled = newSessions(), newEnabled()
+	s.sessions = &sessions{byID: map[string]*sessionUse{}}
 	s.streams.ended = make(chan struct{})
 	s.progressEvery = cmp.Or(options.ProgressEvery, progressEvery)
 	s.mcp = mcp.NewServer(
@@ -155,7 +154,7 @@ func New(services Services, options Options) *Server {
 			// What a list or a resource holds depends on who asks.
 			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 		})
-	s.sessions.server, s.enabled.server = s.mcp, s.mcp
+	s.sessions.server = s.mcp
 	s.mcp.AddReceivingMiddleware(s.recoverPanics, withRequestValues, refuseSubscriptions, s.tellProgress, s.keepToolsets, s.listResources)
 	s.mcp.AddSendingMiddleware(s.tellOfTools)
 	s.ready = sync.OnceFunc(func() {

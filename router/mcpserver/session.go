@@ -1,8 +1,10 @@
 package mcpserver
 
 import (
-	"container/list"
+	"cmp"
 	"crypto/rand"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,23 +22,22 @@ const (
 	SessionTimeout = time.Hour
 )
 
-// sessions knows which sessions are open, in the order of their last use, so
-// that clients that never close theirs cannot fill the memory.
+// sessions knows which sessions are open and when each was used last, so that
+// clients that never close theirs cannot fill the memory, and which tools each
+// has had switched on for itself by find_tools.
 type sessions struct {
 	server *mcp.Server
 
 	mu   sync.Mutex
-	uses *list.List // of *sessionUse, the latest used first
-	byID map[string]*list.Element
+	byID map[string]*sessionUse
+	uses int // of all sessions, so far
 }
 
 type sessionUse struct {
-	id   string
-	busy int // requests under way
-}
-
-func newSessions() *sessions {
-	return &sessions{uses: list.New(), byID: map[string]*list.Element{}}
+	last    int             // the number of its last use
+	busy    int             // requests under way
+	tools   map[string]bool // that were switched on
+	changed bool            // it is still to be told that its list is another
 }
 
 // open returns the id of a new session, after ending the idle ones that are
@@ -44,7 +45,7 @@ func newSessions() *sessions {
 func (s *sessions) open() string {
 	id := rand.Text()
 	s.mu.Lock()
-	s.byID[id] = s.uses.PushFront(&sessionUse{id: id})
+	s.of(id)
 	var surplus []*mcp.ServerSession
 	if len(s.byID) > MaxSessions {
 		surplus = s.prune(id)
@@ -56,6 +57,16 @@ func (s *sessions) open() string {
 	return id
 }
 
+// of is what is known of a session that is used now.
+func (s *sessions) of(id string) *sessionUse {
+	if s.byID[id] == nil {
+		s.byID[id] = &sessionUse{tools: map[string]bool{}}
+	}
+	s.uses++
+	s.byID[id].last = s.uses
+	return s.byID[id]
+}
+
 // prune forgets the sessions that have ended, and returns those to end so
 // that the bound holds. The new one has not begun and is kept.
 func (s *sessions) prune(newest string) (surplus []*mcp.ServerSession) {
@@ -63,43 +74,63 @@ func (s *sessions) prune(newest string) (surplus []*mcp.ServerSession) {
 	for session := range s.server.Sessions() {
 		alive[session.ID()] = session
 	}
-	var older *list.Element
-	for e := s.uses.Front(); e != nil; e = older {
-		older = e.Next()
-		if use := e.Value.(*sessionUse); alive[use.id] == nil && use.id != newest {
-			s.forget(e)
-		}
-	}
-	var newer *list.Element
-	for e := s.uses.Back(); e != nil && len(s.byID) > MaxSessions; e = newer {
-		newer = e.Prev()
-		if use := e.Value.(*sessionUse); use.busy == 0 && use.id != newest {
-			surplus = append(surplus, alive[use.id])
-			s.forget(e)
+	maps.DeleteFunc(s.byID, func(id string, _ *sessionUse) bool { return alive[id] == nil && id != newest })
+	oldest := slices.SortedFunc(maps.Keys(s.byID), func(a, b string) int { return cmp.Compare(s.byID[a].last, s.byID[b].last) })
+	for _, id := range oldest {
+		if len(s.byID) > MaxSessions && s.byID[id].busy == 0 && id != newest {
+			surplus = append(surplus, alive[id])
+			delete(s.byID, id)
 		}
 	}
 	return surplus
-}
-
-func (s *sessions) forget(e *list.Element) {
-	s.uses.Remove(e)
-	delete(s.byID, e.Value.(*sessionUse).id)
 }
 
 // use marks a session as in use and returns what ends the use.
 func (s *sessions) use(id string) (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, ok := s.byID[id]
-	if !ok {
+	if s.byID[id] == nil {
 		return func() {}
 	}
-	use := e.Value.(*sessionUse)
+	use := s.of(id)
 	use.busy++
-	s.uses.MoveToFront(e)
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		use.busy--
 	}
+}
+
+// has tells whether a tool was switched on for a session.
+func (s *sessions) has(session *mcp.ServerSession, tool string) bool {
+	if session == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	use := s.byID[session.ID()]
+	return use != nil && use.tools[tool]
+}
+
+// enable switches tools on for a session.
+func (s *sessions) enable(session *mcp.ServerSession, tools []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	use := s.of(session.ID())
+	for _, tool := range tools {
+		use.tools[tool] = true
+	}
+	use.changed = true
+}
+
+// tell says whether a session is to be told that its list has changed, once for each change.
+func (s *sessions) tell(session *mcp.ServerSession) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	use := s.byID[session.ID()]
+	if use == nil || !use.changed {
+		return false
+	}
+	use.changed = false
+	return true
 }

@@ -40,18 +40,18 @@ type handover struct {
 func sessionTools() []tool {
 	return []tool{
 		{
-			name: "start_session", title: "Start a session", set: ToolsetOperations, former: formerContext, effect: ensure, holds: "session_id",
+			name: "start_session", title: "Start a session", set: ToolsetOperations, effect: ensure, holds: "session_id",
 			description: "Begin your work: what the last session left to you comes back, and your episodes belong to this one until it ends.",
 			does:        (*Server).startSession, takes: "goal project persona session_id=id",
 			about: words{"goal": "What you are about to do", "persona": "Default \"default\"", "session_id": "Your own id; the same again goes on with it"},
 		},
 		{
-			name: "end_session", title: "End a session", set: ToolsetOperations, former: formerContext, effect: ensure, holds: "session_id",
+			name: "end_session", title: "End a session", set: ToolsetOperations, effect: ensure, holds: "session_id",
 			description: "End your work with a summary. Your unfinished tasks, unread messages, undone steps and reminders are handed to the successor.",
 			does:        (*Server).endSession, takes: "session_id summary successor reassign", about: words{"session_id": "Default: your current one"},
 		},
 		{
-			name: "get_handover", title: "Get a hand-over", set: ToolsetOperations, former: formerContext, effect: reads, holds: "found",
+			name: "get_handover", title: "Get a hand-over", set: ToolsetOperations, effect: reads, holds: "found",
 			description: "What the session before yours said and left undone.",
 			does:        (*Server).handover, takes: "session_id", about: words{"session_id": "Default: the one that was handed to you"}, none: "Nothing was handed over",
 		},
@@ -126,7 +126,7 @@ func consolidationTools() []tool {
 		{name: "reject_proposal", title: "Reject a proposal", effect: ensure, as: "proposal", does: history.ConsolidationService.Reject, takes: "proposal_id! reason"},
 	}
 	for i := range list {
-		list[i].set, list[i].former = ToolsetFacts, formerContext
+		list[i].set = ToolsetFacts
 	}
 	return list
 }

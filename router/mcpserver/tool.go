@@ -22,7 +22,6 @@ import (
 type tool struct {
 	name, title, description string // without a description: what the method's operation says of itself
 	set                      string // its toolset; empty: the core
-	former                   string // the name of a toolset that it was in first, by which it is still switched on
 	effect                   effect
 	readable                 bool      // who may only read may call it, whatever its effect: what it does then is less, or another tool's
 	walled                   bool      // it keeps to the projects of a token that is bound to some, see operation.Op.Keeps; what is an operation says it there
@@ -77,7 +76,7 @@ func (t tool) within(ctx context.Context) error {
 	return nil
 }
 
-// deleted is the answer of what deletes.
+// deleted is the answer of a method that returns nothing, as what deletes does.
 type deleted struct {
 	Deleted string `json:"deleted"` // what it was named by
 }
@@ -88,6 +87,9 @@ func (s *Server) add(t tool) {
 	kind := method.Type()
 	service, returns := s.receivers[kind.In(0)], kind.Out(0)
 	takes := newParams(slices.Collect(kind.Ins())[2:], t.takes, t.about)
+	if kind.NumOut() == 1 {
+		returns = reflect.TypeFor[deleted]()
+	}
 	if op := operation.Known(t.does); op != nil {
 		t.walled = t.walled || op.Walled
 		if t.description == "" { // its operation says what it does; which status it answers with is HTTP's
@@ -102,7 +104,7 @@ func (s *Server) add(t tool) {
 		}
 	}
 	answer := func(results []reflect.Value) (any, string) { return results[0].Interface(), results[1].String() }
-	if kind.NumOut() == 2 {
+	if kind.NumOut() < 3 {
 		shown := newAnswers(&t, returns)
 		returns = shown.out
 		answer = func(results []reflect.Value) (any, string) { return shown.show(results[0]) }
@@ -119,6 +121,9 @@ func (s *Server) add(t tool) {
 		results := method.Call(append([]reflect.Value{service, reflect.ValueOf(ctx)}, arguments...))
 		if err, _ := results[len(results)-1].Interface().(error); err != nil {
 			return nil, "", err
+		}
+		if len(results) == 1 {
+			results = []reflect.Value{reflect.ValueOf(deleted{takes.inputs.List[0].In(arguments).String()})}
 		}
 		fields, text = answer(results)
 		if passed != "" {

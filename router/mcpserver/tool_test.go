@@ -49,12 +49,6 @@ var byToolset = map[string][]string{
 	},
 }
 
-// formerContext are the tools that the toolset context had.
-var formerContext = []string{
-	"accept_proposal", "build_context", "clear_memory", "consolidate_transcript", "end_session", "get_handover", "list_memory_categories", "list_proposals",
-	"memory_stats", "reject_proposal", "start_session",
-}
-
 // coreWith are the tools of the core and of further toolsets, in order.
 func coreWith(toolsets ...string) []string {
 	names := slices.Clone(byToolset["core"])

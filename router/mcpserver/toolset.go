@@ -37,16 +37,8 @@ const (
 	ToolsetAdmin = "admin"
 )
 
-// Names that stand for others wherever toolsets are named.
-const (
-	// everyToolset switches all of them on.
-	everyToolset = "all"
-	// formerCore is what ToolsetCore was called first.
-	formerCore = "default"
-	// formerContext is a toolset that there was: what spanned the memories. Its tools
-	// are in others now, and who asks for it gets exactly those.
-	formerContext = "context"
-)
+// everyToolset switches all of them on, wherever toolsets are named.
+const everyToolset = "all"
 
 const (
 	// toolsetsParameter is the parameter of the endpoint's URL by which a client's
@@ -73,10 +65,10 @@ func ParseToolsets(texts ...string) (Toolsets, error) {
 	for _, text := range texts {
 		for name := range strings.SplitSeq(text, ",") {
 			switch name = strings.TrimSpace(name); {
-			case name == "" || name == formerCore:
+			case name == "" || name == "default": // as other servers call the core
 			case name == everyToolset:
 				chosen.names = append(chosen.names, ToolsetNames()...)
-			case name == formerContext || slices.Contains(ToolsetNames(), name):
+			case slices.Contains(ToolsetNames(), name):
 				chosen.names = append(chosen.names, name)
 			default:
 				return Toolsets{}, errs.InvalidField(toolsetsParameter, "has %q, which is no toolset; there are: %s, %s",
@@ -114,12 +106,7 @@ func (s *Server) on(ctx context.Context, session *mcp.ServerSession, name string
 		return true
 	}
 	chosen, _ := ctx.Value(toolsetsKey{}).(Toolsets)
-	for _, set := range []string{t.set, t.former} {
-		if set != "" && (chosen.Has(set) || s.toolsets.Has(set)) {
-			return true
-		}
-	}
-	return s.enabled.has(session, name)
+	return chosen.Has(t.set) || s.toolsets.Has(t.set) || s.sessions.has(session, name)
 }
 
 // keepToolsets hides the tools that the caller has not switched on.

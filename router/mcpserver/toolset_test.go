@@ -34,8 +34,7 @@ func TestParseToolsets(t *testing.T) {
 		"nothing":          {nil, false, ""},
 		"empty":            {[]string{""}, false, ""},
 		"the core":         {[]string{"core"}, false, ""},
-		"its former name":  {[]string{"default"}, false, ""},
-		"a former toolset": {[]string{"context"}, false, ""},
+		"its other name":   {[]string{"default"}, false, ""},
 		"lessons":          {[]string{"lessons"}, true, ""},
 		"a list":           {[]string{" default , lessons,"}, true, ""},
 		"said twice":       {[]string{"lessons", "lessons,default"}, true, ""},
@@ -62,7 +61,6 @@ func TestParseToolsets(t *testing.T) {
 // TestToolsetsAreOffUntilSwitchedOn goes over every way to switch one on.
 func TestToolsetsAreOffUntilSwitchedOn(t *testing.T) {
 	withLessons := coreWith("lessons")
-	formerly := slices.Sorted(slices.Values(append(coreWith(), formerContext...)))
 	if got := slices.Sorted(maps.Keys(listTools(t, mcpserver.New(new(house).services(), mcpserver.Options{Toolsets: toolsets(t, "lessons")})))); !slices.Equal(got, withLessons) {
 		t.Errorf("with the option: %v", got)
 	}
@@ -79,14 +77,13 @@ func TestToolsetsAreOffUntilSwitchedOn(t *testing.T) {
 		transport *mcp.StreamableClientTransport
 		want      []string
 	}{
-		"nothing asked":    {&mcp.StreamableClientTransport{Endpoint: url}, coreWith()},
-		"by the URL":       {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=lessons&agent_id=a"}, withLessons},
-		"by the header":    {&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: header("default,lessons")}, withLessons},
-		"all of them":      {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=all"}, everyTool()},
-		"only defaults":    {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=default"}, coreWith()},
-		"by a former name": {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=context"}, formerly},
-		"two of them":      {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=lessons,admin"}, coreWith("lessons", "admin")},
-		"another's mind":   {&mcp.StreamableClientTransport{Endpoint: url + "?agent_id=lessons"}, coreWith()},
+		"nothing asked":  {&mcp.StreamableClientTransport{Endpoint: url}, coreWith()},
+		"by the URL":     {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=lessons&agent_id=a"}, withLessons},
+		"by the header":  {&mcp.StreamableClientTransport{Endpoint: url, HTTPClient: header("default,lessons")}, withLessons},
+		"all of them":    {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=all"}, everyTool()},
+		"only defaults":  {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=default"}, coreWith()},
+		"two of them":    {&mcp.StreamableClientTransport{Endpoint: url + "?toolsets=lessons,admin"}, coreWith("lessons", "admin")},
+		"another's mind": {&mcp.StreamableClientTransport{Endpoint: url + "?agent_id=lessons"}, coreWith()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := connect(t, c.transport)

@@ -18,17 +18,19 @@ import (
 
 // views are how things of each type are put before a model. What has none is figures and names of an answer.
 var views = sync.OnceValue(func() map[reflect.Type]view {
+	const unfelt = "source use_count last_used created_at updated_at redacted relevance" // of knowledge
 	const unneeded = "related_files contexts trigger_pattern block_action proposed transferability source_case_ids pattern_id " +
 		"initial_confidence decay_constant confidence_at last_occurred times_applied times_succeeded validated validated_by validation_notes " +
 		"last_validated_at superseded_by retired_at retired_reason deprecated updated_at relevance"
 	return map[reflect.Type]view{
-		reflect.TypeFor[knowledge.Hit]():     {hides: "source use_count last_used created_at updated_at redacted relevance", entry: by(knowledgeEntry)},
-		reflect.TypeFor[pastEpisode]():       {hides: "number", entry: by(episodeEntry)},
-		reflect.TypeFor[lesson.Lesson]():     {hides: unneeded, entry: by(lessonEntry)},
-		reflect.TypeFor[lesson.Hit]():        {hides: unneeded, entry: by(foundLesson)},
-		reflect.TypeFor[lesson.Change]():     {from: from(shownChange), hides: "lesson_id before after", texts: "note"},
-		reflect.TypeFor[lesson.Suggestion](): {texts: "title why evidence"},
-		reflect.TypeFor[lesson.Stale]():      {texts: "title"},
+		reflect.TypeFor[knowledge.Hit]():       {hides: unfelt, entry: by(knowledgeEntry)},
+		reflect.TypeFor[knowledge.Knowledge](): {from: from(wholeEntry), hides: unfelt, entry: by(knowledgeEntry)},
+		reflect.TypeFor[pastEpisode]():         {hides: "number", entry: by(episodeEntry)},
+		reflect.TypeFor[lesson.Lesson]():       {hides: unneeded, entry: by(lessonEntry)},
+		reflect.TypeFor[lesson.Hit]():          {hides: unneeded, entry: by(foundLesson)},
+		reflect.TypeFor[lesson.Change]():       {from: from(shownChange), hides: "lesson_id before after", texts: "note"},
+		reflect.TypeFor[lesson.Suggestion]():   {texts: "title why evidence"},
+		reflect.TypeFor[lesson.Stale]():        {texts: "title"},
 		reflect.TypeFor[lesson.Pattern](): {
 			only: "id number pattern_name pattern_type description domain status confidence discrimination_weight occurrence_count recommended_action " +
 				"prevention_steps why lesson_ids episode_ids last_seen",
