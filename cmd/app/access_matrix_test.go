@@ -145,7 +145,6 @@ var matrix = join(feedAccess, queryAccess, searchAccess, transferAccess, meshAcc
 	"GET /openapi-3.0.yaml":               {{may: anyone, path: "/openapi-3.0.yaml"}},
 	"GET /docs":                           {{may: anyone, path: "/docs"}},
 	"GET /docs/style.css":                 {{may: anyone, path: "/docs/style.css"}},
-	"GET /docs/operations/:id":            {{may: anyone, path: "/docs/operations/get-health"}},
 	"POST /check/anti-pattern":            {{may: agents, path: "/check/anti-pattern", body: `{"proposed_action":"ls"}`}, {may: asAgentA, path: "/check/anti-pattern", body: `{"proposed_action":"ls","agent":"a"}`}},
 	"POST /check/outcome":                 {{may: asAgentA, path: "/check/outcome", body: `{"check_id":"{check}","outcome":"heeded"}`}},
 	"GET /check/rules":                    {{may: anyone, path: "/check/rules"}},

@@ -258,8 +258,8 @@ func (in *Inputs) members(given Given) (members map[string]json.RawMessage, unkn
 	}
 	slices.Sort(unknown)
 	check := strictjson.CheckKnown
-	if given.Meant || len(unknown) > 0 {
-		check = strictjson.Check
+	if len(unknown) > 0 {
+		check = strictjson.Check // what lies deeper is looked at once these are right
 	}
 	if err := check(given.Sent, in.record); err != nil {
 		return nil, nil, err
@@ -286,7 +286,7 @@ func (in *Inputs) meant(members map[string]json.RawMessage) error {
 		case !bytes.Equal(said, value):
 			members[name] = said
 			again, _ := json.Marshal(map[string]json.RawMessage{name: said}) // what was a text has members of its own
-			if err := strictjson.Check(again, in.record); err != nil {
+			if err := strictjson.CheckKnown(again, in.record); err != nil {
 				return err
 			}
 		}

@@ -34,8 +34,6 @@ func plainOperations() []huma.Operation {
 	model.Required = true
 	response := described("path", "of", "The response's id, and what of it", text())
 	response.Required = true
-	operationName := described("path", "id", "The call's operationId", text())
-	operationName.Required = true
 	return []huma.Operation{
 		plain(get, "/messages", "Stream of an agent's messages as server-sent events: `id:` is the message's `seq`, `event:` its signal, `data:` the message.",
 			sse, append([]*huma.Param{required("agent_id", "Whose")}, resume...)...),
@@ -75,9 +73,8 @@ func plainOperations() []huma.Operation {
 		plain(get, documentPath+".yaml", "The same as YAML.", "application/openapi+yaml"),
 		plain(get, documentPath+"-3.0.json", "The same as OpenAPI 3.0, for older programs.", "application/openapi+json"),
 		plain(get, documentPath+"-3.0.yaml", "That as YAML.", "application/openapi+yaml"),
-		plain(get, readerPath, "The document as pages for people, without scripts.", page),
-		plain(get, readerPath+"/operations/{id}", "One call of it.", page, operationName),
-		plain(get, readerPath+"/style.css", "How those pages look.", "text/css"),
+		plain(get, readerPath, "The document as a page for people, without scripts.", page),
+		plain(get, readerPath+"/style.css", "How that page looks.", "text/css"),
 	}
 }
 

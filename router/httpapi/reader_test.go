@@ -62,21 +62,14 @@ func TestReader(t *testing.T) {
 	}
 	for path, methods := range shown.Paths {
 		for _, op := range methods {
-			if !strings.Contains(index, `href="/docs/operations/`+op.OperationID+`"`) || !read["/docs/operations/"+op.OperationID] {
-				t.Errorf("%s has no page", path)
+			if !strings.Contains(index, `id="`+op.OperationID+`"`) {
+				t.Errorf("%s is not on the page", path)
 			}
 		}
 	}
-	if len(read) < 20 {
-		t.Errorf("only %d pages were read", len(read))
-	}
-	report := call(s, "GET", "/docs/operations/post-lessons-report", nil, "").Body.String()
-	for _, want := range []string{"<code>title</code>", `<abbr title="required">`, "LessonDraft", "<code>domain</code>"} {
-		if !strings.Contains(report, want) {
+	for _, want := range []string{"<code>title</code>", `<abbr title="required">`, `id="LessonDraft"`, "<code>domain</code>"} {
+		if !strings.Contains(index, want) {
 			t.Errorf("the page on reporting lessons says nothing of %s", want)
 		}
-	}
-	if w := call(s, "GET", "/docs/operations/nothing", nil, ""); w.Code != http.StatusNotFound {
-		t.Errorf("a page of nothing: %d", w.Code)
 	}
 }

@@ -22,7 +22,7 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 	case "ref/prompt":
 		known := false
 		for _, p := range prompts() {
-			known = known || p.name == ref.Name
+			known = known || p.Name == ref.Name
 		}
 		if !known {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such prompt"}

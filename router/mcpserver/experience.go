@@ -1,13 +1,9 @@
 package mcpserver
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"strings"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/strictjson"
 	"skillrouter/learning/experience"
 )
 
@@ -15,23 +11,17 @@ import (
 // as many as experiences come by default are enough.
 const maxRecalledPatterns = experience.DefaultRecall
 
-// experienceDraft is what record_experience takes. Its three objects are read
-// with their own members' names.
-type experienceDraft struct {
-	experience.Draft
-	Problem  json.RawMessage `json:"problem" object:"true" doc:"{query, constraints, context}"`
-	Solution json.RawMessage `json:"solution" object:"true" doc:"{tool, params, approach}"`
-	Metadata json.RawMessage `json:"metadata" object:"true" doc:"{environment, dependencies, triggers}"`
-}
-
 // experienceTools are the experience server's, in a toolset of their own.
 func experienceTools() []tool {
 	list := []tool{
 		{
 			name: "record_experience", title: "Record an experience", effect: adds, holds: "episode_id recorded utility_score",
 			description: "Store how an operation went, so that what recurs becomes a pattern (recall_by_type shows it) and a lesson (learn_from_pattern makes it).",
-			does:        (*Server).recordExperience, takes: "operation_type! server_name problem solution outcome! metadata quality_score duration_ms notes",
-			about: words{"operation_type": "build, search, verify, …", "quality_score": "0 to 1", "notes": ""},
+			does:        experience.Service.Record, takes: "operation_type! server_name problem solution outcome! metadata quality_score duration_ms notes",
+			about: words{
+				"operation_type": "build, search, verify, …", "problem": "{query, constraints, context}", "solution": "{tool, params, approach}",
+				"metadata": "{environment, dependencies, triggers}", "quality_score": "0 to 1", "notes": "",
+			},
 		},
 		{
 			name: "recall_by_type", title: "Recall by operation type", effect: reads, holds: "episodes count avg_utility",
@@ -82,27 +72,4 @@ func (s *Server) recallByOutcome(ctx context.Context, f experience.Filter) (expe
 func (s *Server) applicable(ctx context.Context, q experience.ApplicableQuery) (experience.Applicable, error) {
 	q.Limit = experience.DefaultRecall
 	return s.services.Experiences.Applicable(ctx, q)
-}
-
-// strictly reads a parameter that is an object, and refuses members that it does not have.
-func strictly[T any](name string, raw json.RawMessage) (*T, error) {
-	if len(raw) == 0 || isNull(raw) {
-		return nil, nil
-	}
-	into := new(T)
-	if err := strictjson.Decode(raw, into); err != nil {
-		return nil, errs.InvalidField(strings.TrimSuffix(name+"."+errs.FieldOf(err), "."), "%s", strings.TrimPrefix(errs.MessageOf(err), "the record "))
-	}
-	return into, nil
-}
-
-func (s *Server) recordExperience(ctx context.Context, in experienceDraft) (experience.Recorded, error) {
-	var errs [3]error
-	in.Draft.Problem, errs[0] = strictly[experience.Problem]("problem", in.Problem)
-	in.Draft.Solution, errs[1] = strictly[experience.Solution]("solution", in.Solution)
-	in.Draft.Metadata, errs[2] = strictly[experience.Metadata]("metadata", in.Metadata)
-	if err := cmp.Or(errs[:]...); err != nil {
-		return experience.Recorded{}, err
-	}
-	return s.services.Experiences.Record(ctx, in.Draft)
 }
