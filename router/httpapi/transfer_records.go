@@ -106,6 +106,7 @@ func readImport(list *texts) (request transfer.ImportRequest, err error) {
 
 // readWhole reads an object with records. next returns them one after the other.
 func readWhole(list *texts) (request transfer.ImportRequest, next func() ([]byte, error), err error) {
+	list.begun = true
 	text, err := io.ReadAll(list.in)
 	if err != nil {
 		return request, nil, brokenOff(err)
