@@ -59,6 +59,7 @@ var rooms = []struct {
 	{"internal/principal", []string{"internal/check", "internal/errs"}, "who acts has a name, and may be refused"},
 	{"internal/markdown", []string{"internal/lazyregexp"}, "Markdown is read without knowing what a heading means"},
 	{"internal/safetext", []string{"internal/lazyregexp"}, "a text is made safe to show, whoever wrote it"},
+	{"internal/operation", []string{"internal/errs", "internal/strictjson"}, "a call is read by the tags of types, whatever it calls"},
 	{"internal/strictjson", []string{"internal/check", "internal/errs", "internal/safetext"}, "JSON is read, whatever it says"},
 	{"internal/trace", []string{"internal/check", "internal/clock", "internal/errs", "internal/redact"}, "spans hold no secret, and of an error its code alone"},
 	{"internal/tally", []string{"internal/check", "internal/committer", "internal/principal"}, "rows are counted and cleared alike, whatever they are"},

@@ -45,7 +45,7 @@ func (op *Op) Body() (body reflect.Type, may bool) {
 		elsewhere := false
 		for field := range body.Fields() {
 			switch tag := field.Tag; {
-			case tag.Get("sent") == "whole":
+			case tag.Get("sent") == "all":
 				return field.Type, true
 			case tag.Get("path") != "" || tag.Get("query") != "" && tag.Get("json") == "":
 				elsewhere = true
@@ -186,13 +186,13 @@ func withLists(body reflect.Value) any {
 	if body.Kind() != reflect.Struct {
 		return body.Interface()
 	}
-	whole := reflect.New(body.Type()).Elem()
-	whole.Set(body)
+	full := reflect.New(body.Type()).Elem()
+	full.Set(body)
 	for i := range body.NumField() {
-		field, value := body.Type().Field(i), whole.Field(i)
+		field, value := body.Type().Field(i), full.Field(i)
 		if field.IsExported() && value.Kind() == reflect.Slice && value.IsNil() && field.Type.Elem().Kind() != reflect.Uint8 && !strings.Contains(field.Tag.Get("json"), ",omit") {
 			value.Set(reflect.MakeSlice(field.Type, 0, 0))
 		}
 	}
-	return whole.Interface()
+	return full.Interface()
 }

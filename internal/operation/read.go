@@ -29,7 +29,7 @@ const (
 	Member Source = iota // of the object that is sent
 	Path
 	Query
-	Whole // it is all that is sent
+	Body // it is all that is sent
 )
 
 // Rest is the name of the input that gathers the parameters of a query that are no other's.
@@ -61,7 +61,7 @@ type Inputs struct {
 	Types  []reflect.Type // of the method's arguments behind the context
 	List   []Input
 	record reflect.Type // what is sent as one type, by which strictjson checks how names are written
-	whole  bool         // it is one input
+	single bool         // it is one input
 }
 
 // NewInputs are the inputs of a method that takes these types. Two members of one name are a mistake of this program.
@@ -74,8 +74,8 @@ func NewInputs(types []reflect.Type, list []Input) *Inputs {
 			one.JSON = "object"
 		}
 		switch {
-		case one.From == Whole:
-			in.record, in.whole = one.Value.Type(), true
+		case one.From == Body:
+			in.record, in.single = one.Value.Type(), true
 		case one.From != Member:
 		case in.member(one.Name) != one:
 			panic("there are two inputs " + one.Name)
@@ -85,7 +85,7 @@ func NewInputs(types []reflect.Type, list []Input) *Inputs {
 			})
 		}
 	}
-	if !in.whole {
+	if !in.single {
 		in.record = reflect.StructOf(members)
 	}
 	return in
@@ -112,7 +112,7 @@ func (op *Op) Inputs() *Inputs {
 		case scalar(t):
 			list = append(list, Input{Field: Field{Name: op.Argument, Value: value}, Argument: i})
 		default:
-			list = append(list, Input{Field: Field{Value: value}, From: Whole, Argument: i})
+			list = append(list, Input{Field: Field{Value: value}, From: Body, Argument: i})
 		}
 	}
 	return NewInputs(types, list)
@@ -127,8 +127,8 @@ func (op *Op) gives(one *Input, names bool) bool {
 		one.Name, one.From, one.Required = path, Path, true
 	case names || op.Verb == "DELETE":
 		return false
-	case one.Tag.Get("sent") == "whole":
-		one.From = Whole
+	case one.Tag.Get("sent") == "all":
+		one.From = Body
 	case op.Verb != "GET" && name != "" && name != "-":
 		one.Name, one.Required = name, !strings.Contains(options, "omit")
 		one.Asked = one.Tag.Get("query") != "" || name == "explain" // who searches with curl asks for reasons in the address
@@ -181,7 +181,7 @@ func (in *Inputs) Read(arguments []reflect.Value, given Given) (unknown []string
 func (in *Inputs) read(one *Input, into reflect.Value, given Given, members map[string]json.RawMessage) (there bool, err error) {
 	value := members[one.Name]
 	switch {
-	case one.From == Whole:
+	case one.From == Body:
 		value = given.Sent
 	case one.From == Path:
 		text, err := given.Path(one.Name)
@@ -242,7 +242,7 @@ func (in *Inputs) members(given Given) (members map[string]json.RawMessage, unkn
 		return nil, nil, err
 	}
 	var into any = &members
-	if in.whole {
+	if in.single {
 		into = new(json.RawMessage)
 	}
 	if err := json.Unmarshal(given.Sent, into); err != nil {
@@ -260,6 +260,9 @@ func (in *Inputs) members(given Given) (members map[string]json.RawMessage, unkn
 	check := strictjson.CheckKnown
 	if len(unknown) > 0 {
 		check = strictjson.Check // what lies deeper is looked at once these are right
+	}
+	if in.single && in.record.Kind() != reflect.Slice { // its type reads it by itself
+		return nil, nil, nil
 	}
 	if err := check(given.Sent, in.record); err != nil {
 		return nil, nil, err

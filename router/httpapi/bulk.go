@@ -40,7 +40,7 @@ type bulk[Draft, Result, Broken any] struct {
 	need   principal.Scope // whoever has it not is refused before a byte of the body is read
 	limit  int64           // of the body, in bytes; 0: none
 	record int             // bytes of JSON that a record may have
-	whole  reflect.Type    // what a body of JSON may be besides, with the records in it; nil: nothing
+	object reflect.Type    // what a body of JSON may be besides, with the records in it; nil: nothing
 	// store reads the records until io.EOF and does with them what the call is for.
 	// Beside an error, its result tells what was done before.
 	store func(ctx context.Context, from *records[Draft]) (Result, error)
@@ -55,11 +55,11 @@ func (b bulk[Draft, Result, Broken]) mount(s *Server) {
 	s.describe(func(document *huma.OpenAPI) {
 		op, registry := b.op, document.Components.Schemas
 		draft := reflect.TypeFor[Draft]()
-		whole := reflect.SliceOf(draft)
-		if b.whole != nil { // records of any kind
-			draft, whole = reflect.TypeFor[json.RawMessage](), b.whole
+		body := reflect.SliceOf(draft)
+		if b.object != nil { // records of any kind
+			draft, body = reflect.TypeFor[json.RawMessage](), b.object
 		}
-		drafts := registry.Schema(whole, true, "Drafts")
+		drafts := registry.Schema(body, true, "Drafts")
 		line := registry.Schema(draft, true, "Draft")
 		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 			"application/json":     {Schema: drafts},

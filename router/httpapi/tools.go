@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/operation"
 	"skillrouter/internal/principal"
-	"skillrouter/internal/strictjson"
 	"skillrouter/router"
 )
 
@@ -20,7 +18,7 @@ type toolCall struct {
 	Name  string        `path:"name" doc:"The tool's name"`
 	Agent string        `query:"agent_id" doc:"Who the call is made as; default: the token's agent"`
 	Text  bool          `query:"text" doc:"Answer the text for models too"`
-	Body  ToolArguments `json:"body" sent:"whole"`
+	Body  ToolArguments `json:"body" sent:"all"`
 }
 
 // ToolArguments is an object of a tool's arguments, bare or as the member
@@ -45,10 +43,14 @@ func (a ToolArguments) bare() (json.RawMessage, error) {
 	if !named || len(members) > 1 || inner[0] != '{' && !bytes.Equal(inner, []byte("null")) {
 		return a.RawMessage, nil
 	}
-	around := reflect.TypeFor[struct {
-		Arguments json.RawMessage `json:"arguments"` // what is in them is for the tool to check
-	}]()
-	return inner, strictjson.Check(a.RawMessage, around)
+	decoder, value := json.NewDecoder(bytes.NewReader(a.RawMessage)), json.RawMessage{}
+	_, _ = decoder.Token() // the brace; the text was decoded once
+	for count := 0; decoder.More(); count++ {
+		if _, err := decoder.Token(); err != nil || decoder.Decode(&value) != nil || count > 0 {
+			return nil, errs.InvalidField("arguments", "is there twice")
+		}
+	}
+	return inner, nil
 }
 
 // ToolResult is what a tool answered.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/internal/strictjson"
@@ -45,7 +47,7 @@ func (s *Server) importRoute(to transfer.Service) {
 		"A record that is refused stops no other. The body may also be the bare array of the records, or one record a line. It needs the scope captain, which is asked before the body is read."
 	turn := make(chan struct{}, 1)
 	bulk[transfer.Record, transfer.Imported, *Problem]{
-		op: op, need: principal.ScopeCaptain, limit: maxImport, record: maxEntry, whole: reflect.TypeFor[importBody](),
+		op: op, need: principal.ScopeCaptain, limit: maxImport, record: maxEntry, object: reflect.TypeFor[importBody](),
 		store: func(ctx context.Context, from *records[transfer.Record]) (transfer.Imported, error) {
 			return takeTurn(ctx, turn, func() (transfer.Imported, error) {
 				request, err := readImport(from.texts)
@@ -78,9 +80,9 @@ func readImport(list *texts) (request transfer.ImportRequest, err error) {
 	if errors.Is(err, io.EOF) {
 		return request, errs.Errorf(errs.Invalid, "the body is empty")
 	}
-	next, whole := list.text, first == '{' && list.json
-	if err == nil && whole {
-		request, next, err = readWhole(list)
+	next, object := list.text, first == '{' && list.json
+	if err == nil && object {
+		request, next, err = readObject(list)
 	}
 	for err == nil {
 		var text []byte
@@ -94,7 +96,7 @@ func readImport(list *texts) (request transfer.ImportRequest, err error) {
 			_ = record.UnmarshalJSON(text) // what is wrong with a record is its fault
 		}
 		switch {
-		case err != nil || record.Kind == "end" && !whole && list.array == nil: // an export's last line
+		case err != nil || record.Kind == "end" && !object && list.array == nil: // an export's last line
 		case len(request.Records) == transfer.MaxImport:
 			return request, &errs.Error{Code: errs.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
 		default:
@@ -104,29 +106,54 @@ func readImport(list *texts) (request transfer.ImportRequest, err error) {
 	return request, err
 }
 
-// readWhole reads an object with records. next returns them one after the other.
-func readWhole(list *texts) (request transfer.ImportRequest, next func() ([]byte, error), err error) {
+// readObject reads an object with records. next returns them one after the other: what lies in a record is its own matter.
+func readObject(list *texts) (request transfer.ImportRequest, next func() ([]byte, error), err error) {
 	list.begun = true
 	text, err := io.ReadAll(list.in)
 	if err != nil {
 		return request, nil, brokenOff(err)
 	}
-	var whole importBody
-	if err = strictjson.CheckCrowd(text); err == nil {
-		err = strictjson.Decode(text, &whole)
-	}
-	if err != nil {
+	if err := strictjson.CheckCrowd(text); err != nil {
 		return request, nil, err
 	}
-	if whole.Records == nil {
+	var records []json.RawMessage
+	members := map[string]any{"dry_run": &request.DryRun, "import_id": &request.ImportID, "source": &request.Source, "records": &records}
+	list.array = json.NewDecoder(bytes.NewReader(text))
+	if _, err := list.array.Token(); err != nil {
+		return request, nil, list.fault(err)
+	}
+	for list.array.More() {
+		name, err := list.array.Token()
+		if err != nil {
+			return request, nil, list.fault(err)
+		}
+		into, known := members[name.(string)]
+		if !known {
+			return request, nil, errs.InvalidField(check.Head(name.(string), check.MaxName), "is no field of this request, or is there twice")
+		}
+		delete(members, name.(string))
+		if err := list.array.Decode(into); err != nil {
+			if _, other := errors.AsType[*json.UnmarshalTypeError](err); other {
+				return request, nil, errs.InvalidField(name.(string), "is of another type")
+			}
+			return request, nil, list.fault(err)
+		}
+	}
+	if _, err := list.array.Token(); err != nil {
+		return request, nil, list.fault(err)
+	}
+	if _, err := list.array.Token(); !errors.Is(err, io.EOF) {
+		return request, nil, list.malformed("something follows the object")
+	}
+	if _, missing := members["records"]; missing {
 		return request, nil, errs.InvalidField("records", "is required")
 	}
-	return transfer.ImportRequest{DryRun: whole.DryRun, ImportID: whole.ImportID, Source: whole.Source}, func() ([]byte, error) {
-		if len(whole.Records) == 0 {
+	return request, func() ([]byte, error) {
+		if len(records) == 0 {
 			return nil, io.EOF
 		}
-		one := whole.Records[0]
-		if whole.Records = whole.Records[1:]; len(one) > list.most {
+		one := records[0]
+		if records = records[1:]; len(one) > list.most {
 			return nil, list.oversize()
 		}
 		return one, nil

@@ -55,8 +55,8 @@ func knowledgeTools() []tool {
 	}
 }
 
-// wholeEntry is an entry that nothing was searched for, which it fits best.
-func wholeEntry(k knowledge.Knowledge) knowledge.Hit {
+// entryAlone is an entry that nothing was searched for, which it fits best.
+func entryAlone(k knowledge.Knowledge) knowledge.Hit {
 	return knowledge.Hit{Knowledge: k, RelevanceScore: 1}
 }
 

@@ -24,7 +24,7 @@ var views = sync.OnceValue(func() map[reflect.Type]view {
 		"last_validated_at superseded_by retired_at retired_reason deprecated updated_at relevance"
 	return map[reflect.Type]view{
 		reflect.TypeFor[knowledge.Hit]():       {hides: unfelt, entry: by(knowledgeEntry)},
-		reflect.TypeFor[knowledge.Knowledge](): {from: from(wholeEntry), hides: unfelt, entry: by(knowledgeEntry)},
+		reflect.TypeFor[knowledge.Knowledge](): {from: from(entryAlone), hides: unfelt, entry: by(knowledgeEntry)},
 		reflect.TypeFor[pastEpisode]():         {hides: "number", entry: by(episodeEntry)},
 		reflect.TypeFor[lesson.Lesson]():       {hides: unneeded, entry: by(lessonEntry)},
 		reflect.TypeFor[lesson.Hit]():          {hides: unneeded, entry: by(foundLesson)},
