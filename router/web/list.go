@@ -13,6 +13,7 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
+	"skillrouter/learning"
 	"skillrouter/router/feed"
 )
 
@@ -21,7 +22,7 @@ const (
 	pageRows   = 50
 	mostParted = 200
 	// mostLooked is how many pages of a list are looked through for one row that its service does not read by itself.
-	mostLooked = 20
+	mostLooked = 5
 )
 
 // table is rows under columns.
@@ -392,19 +393,23 @@ func (s *Server) addPart(v *visit, p part, id string, item any, of record, d *de
 
 // listed finds a row in its list.
 func (s *Server) listed(v *visit, t *thing, id string) (any, error) {
-	of := v.asking(url.Values{})
+	form := url.Values{"limit": {strconv.Itoa(learning.MaxLimit)}}
 	for range mostLooked {
-		list, err := s.listOf(of, t)
+		answer, err := s.call(v, t.List, "", form, "")
 		if err != nil {
 			return nil, err
 		}
-		if i := slices.IndexFunc(list.Rows, func(r row) bool { return r.ID == id }); i >= 0 {
-			return list.Rows[i].item, nil
+		found, next, _ := items(answer)
+		for _, item := range found {
+			of, err := recordOf(item)
+			if err != nil || of.Say(cmp.Or(t.ID, "id")) == id {
+				return item, err
+			}
 		}
-		if list.next == "" {
+		if next == "" {
 			break
 		}
-		of.Form.Set("cursor", list.next)
+		form.Set("cursor", next)
 	}
 	return nil, errs.Errorf(errs.NotFound, "there is no %s %s here, or no longer", strings.ToLower(t.One), short(80, id))
 }
