@@ -78,28 +78,28 @@ func begins(words, with []uint32) bool {
 	return len(words) >= len(with) && slices.Equal(words[:len(with)], with)
 }
 
-// leadBegun has the documents that begin so among the first of r.order, in the place of the last of these that do not.
+// leadBegun has the documents that begin so among the first of the ranked, in the place of the last of these that do not.
 func (s *search) leadBegun(first int) {
-	order := s.rank.order
-	begun := func(k int) bool { return slices.Contains(s.begin.found, s.found[k].doc) }
-	if len(s.begin.found) == 0 || first >= len(order) {
+	ranked := s.rank.ranked
+	if len(s.begin.found) == 0 || first >= len(ranked) {
 		return
 	}
+	begun := func(k int) bool { return slices.Contains(s.begin.found, ranked[k].doc) }
 	at := first - 1
-	for i := first; i < len(order); i++ {
-		if !begun(order[i]) {
+	for i := first; i < len(ranked); i++ {
+		if !begun(i) {
 			continue
 		}
-		for at >= 0 && begun(order[at]) {
+		for at >= 0 && begun(at) {
 			at--
 		}
 		if at < 0 {
 			return
 		}
-		in, out := order[i], order[at]
-		copy(order[at:first-1], order[at+1:first])
-		copy(order[first+1:i+1], order[first:i])
-		order[first-1], order[first] = in, out
+		in, out := ranked[i], ranked[at]
+		copy(ranked[at:first-1], ranked[at+1:first])
+		copy(ranked[first+1:i+1], ranked[first:i])
+		ranked[first-1], ranked[first] = in, out
 		at--
 	}
 }

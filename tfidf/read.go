@@ -40,7 +40,6 @@ type reader struct {
 // prepare sets up the second pass for the query at hand.
 func (s *search) prepare() {
 	r, terms := &s.rank.reader, s.q.terms
-	s.rank.vectors.reset()
 	s.prepareGroups()
 	r.words.reset(len(s.ix.words))
 	r.terms.reset(len(s.ix.words))
@@ -92,9 +91,9 @@ func (s *search) prepareGroups() {
 }
 
 // read walks over the words of a candidate. It leaves what it found in the
-// reader, and the candidate's vector in s.rank.vectors.
-func (s *search) read(d *doc) {
-	r, terms := &s.rank.reader, s.q.terms
+// reader, and sets the candidate's vector.
+func (s *search) read(of *ranked) {
+	r, terms, d := &s.rank.reader, s.q.terms, of.doc
 	for i := range terms {
 		r.tfs[i], r.gain[i], r.last[i] = 0, 0, -2*nearWords
 	}
@@ -129,16 +128,16 @@ func (s *search) read(d *doc) {
 	for i := range min(len(terms), len(r.freqs)) {
 		r.tfs[i] = r.freqs[i]
 	}
-	norm := 0.0
+	of.vector, of.norm = of.vector[:0], 0
 	for _, l := range r.seen {
 		if x := r.idfs[l]; x > 0 {
 			x *= s.sat.impact(r.freqs[l], d.length)
-			s.rank.vectors.add(l, x)
-			norm += x * x
+			of.vector = append(of.vector, weighted{l, float32(x)})
+			of.norm += x * x
 		}
 		r.freqs[l] = 0
 	}
-	s.rank.vectors.end(norm)
+	of.norm = math.Sqrt(of.norm)
 	if len(d.words) > walkWords {
 		s.lookUpTFs(d)
 	}

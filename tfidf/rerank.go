@@ -10,16 +10,49 @@ import (
 // ranking is the scratch memory of the second pass.
 type ranking struct {
 	reader
-	words     []float64 // per candidate and term, the parts of the words' lane
-	near      []float64 // per candidate, and so on
-	heading   []float64
-	time      []float64
-	letters   []float64
-	neighbour []float64
-	alike     []float64
-	score     []float64
-	order     []int
-	vectors   vectors
+	ranked []*ranked // the candidates; when it ends, the best first
+	dense  []float32 // per term, what it weighs in the document that others are compared with
+}
+
+// ranked is a candidate in the second pass.
+type ranked struct {
+	doc *doc
+
+	// The parts of its score, and their sum.
+	words                                               []float64 // per term of the query
+	near, heading, time, letters, neighbour, alike, sum float64
+
+	vector []weighted
+	norm   float64 // the vector's length
+}
+
+// weighted is a term, by its small number, and what it weighs in a document.
+type weighted struct {
+	term   uint32
+	weight float32
+}
+
+// score sums the parts, in the order in which reasons lists them.
+func (r *ranked) score() {
+	r.sum = 0
+	for _, x := range r.words {
+		r.sum += x
+	}
+	for _, part := range r.others() {
+		r.sum += part.Weight
+	}
+}
+
+// others are the parts besides those of the words.
+func (r *ranked) others() [6]Reason {
+	return [...]Reason{
+		{LaneNear, "", r.near},
+		{LaneTitle, "", r.heading},
+		{LaneTime, "", r.time},
+		{LaneLetters, "", r.letters},
+		{LaneNeighbour, "", r.neighbour},
+		{LaneAlike, "", r.alike},
+	}
 }
 
 // rerank scores the candidates again and returns the best of them.
@@ -27,21 +60,21 @@ func (s *search) rerank(limit int, explain bool) []Hit {
 	if len(s.found) == 0 {
 		return nil
 	}
-	r := &s.rank
 	s.readAll()
 	s.scale()
 	s.lend()
 	s.compare()
 	s.sortByScore()
 	s.leadBegun(limit)
+	best := s.rank.ranked[0].sum
 	hits := make([]Hit, 0, min(limit, len(s.found)))
-	for _, k := range r.order[:cap(hits)] {
-		h := Hit{ID: s.found[k].doc.id, Score: r.score[k]}
+	for _, r := range s.rank.ranked[:cap(hits)] {
+		h := Hit{ID: r.doc.id, Score: r.sum}
 		if explain {
-			h.Why = s.reasons(k)
+			h.Why = s.reasons(r)
 		}
 		if s.corpus != nil {
-			h.Evidence = s.evidence(k, r.score[k]/r.score[r.order[0]])
+			h.Evidence = s.evidence(r, r.sum/best)
 		}
 		hits = append(hits, h)
 	}
@@ -50,11 +83,8 @@ func (s *search) rerank(limit int, explain bool) []Hit {
 
 // readAll reads every candidate and computes the lanes that depend on it alone.
 func (s *search) readAll() {
-	r, w, terms, n := &s.rank, &s.ix.weights, s.q.terms, len(s.found)
+	w, terms := &s.ix.weights, s.q.terms
 	s.prepare()
-	r.words = grown(r.words, n*len(terms))
-	r.near, r.heading, r.time, r.letters = grown(r.near, n), grown(r.heading, n), grown(r.time, n), grown(r.letters, n)
-	r.neighbour, r.alike, r.score = grown(r.neighbour, n), grown(r.alike, n), grown(r.score, n)
 	mean, asked := 0.0, 0
 	for _, t := range terms {
 		if t.place >= 0 {
@@ -63,90 +93,61 @@ func (s *search) readAll() {
 		}
 	}
 	mean /= float64(max(asked, 1))
-	for k := range s.found {
-		d := s.found[k].doc
-		s.read(d)
-		for i := range terms {
-			x := 0.0
-			if tf := r.tfs[i]; tf > 0 {
-				x = terms[i].factor * s.sat.impact(tf, d.length)
+	s.rank.ranked = make([]*ranked, len(s.found))
+	for k, c := range s.found {
+		r := &ranked{doc: c.doc, words: make([]float64, len(terms))}
+		s.rank.ranked[k] = r
+		s.read(r)
+		for i, tf := range s.rank.tfs {
+			if tf > 0 {
+				r.words[i] = terms[i].factor * s.sat.impact(tf, r.doc.length)
 			}
-			r.words[k*len(terms)+i] = x
+			r.near += w.Near * s.rank.gain[i]
 		}
-		r.near[k], r.time[k] = 0, 0
-		for i := range terms {
-			r.near[k] += w.Near * r.gain[i]
+		r.heading = s.rank.title.score(asked, w)
+		if s.rank.timed {
+			r.time = w.Time * mean
 		}
-		r.heading[k] = r.title.score(asked, w)
-		if r.timed {
-			r.time[k] = w.Time * mean
-		}
-		r.letters[k] = s.letterScore(d.length)
+		r.letters = s.letterScore(r.doc.length)
 	}
 }
 
 // scale divides the words' lane, with nearness, titles and time, and the letters' lane
 // by the best candidate of each, and adds them up.
 func (s *search) scale() {
-	r, w, t, n := &s.rank, &s.ix.weights, len(s.q.terms), len(s.found)
 	topWords, topLetters := 0.0, 0.0
-	for k := range n {
-		sum := r.near[k] + r.heading[k] + r.time[k]
-		for _, x := range r.words[k*t : (k+1)*t] {
+	for _, r := range s.rank.ranked {
+		sum := r.near + r.heading + r.time
+		for _, x := range r.words {
 			sum += x
 		}
-		topWords, topLetters = max(topWords, sum), max(topLetters, r.letters[k])
+		topWords, topLetters = max(topWords, sum), max(topLetters, r.letters)
 	}
 	letters := 0.0
 	if topLetters > 0 {
-		letters = w.Letters / topLetters
+		letters = s.ix.weights.Letters / topLetters
 	}
-	for k := range n {
-		parts := r.words[k*t : (k+1)*t]
-		for i := range parts {
-			parts[i] /= topWords
+	for _, r := range s.rank.ranked {
+		for i := range r.words {
+			r.words[i] /= topWords
 		}
-		r.near[k] /= topWords
-		r.heading[k] /= topWords
-		r.time[k] /= topWords
-		r.letters[k] *= letters
-		r.neighbour[k], r.alike[k] = 0, 0
-		r.add(k, t)
+		r.near /= topWords
+		r.heading /= topWords
+		r.time /= topWords
+		r.letters *= letters
+		r.score()
 	}
 }
 
-// add sums the parts of candidate k, in the order in which reasons lists them.
-func (r *ranking) add(k, terms int) {
-	sum := 0.0
-	for _, x := range r.words[k*terms : (k+1)*terms] {
-		sum += x
-	}
-	sum += r.near[k]
-	sum += r.heading[k]
-	sum += r.time[k]
-	sum += r.letters[k]
-	sum += r.neighbour[k]
-	sum += r.alike[k]
-	r.score[k] = sum
-}
-
-// reasons lists the parts of candidate k's score.
-func (s *search) reasons(k int) []Reason {
-	r, terms := &s.rank, s.q.terms
+// reasons lists the parts of a candidate's score.
+func (s *search) reasons(r *ranked) []Reason {
 	var why []Reason
-	for i, x := range r.words[k*len(terms) : (k+1)*len(terms)] {
+	for i, x := range r.words {
 		if x != 0 {
-			why = append(why, Reason{terms[i].lane, terms[i].text, x})
+			why = append(why, Reason{s.q.terms[i].lane, s.q.terms[i].text, x})
 		}
 	}
-	for _, part := range []Reason{
-		{LaneNear, "", r.near[k]},
-		{LaneTitle, "", r.heading[k]},
-		{LaneTime, "", r.time[k]},
-		{LaneLetters, "", r.letters[k]},
-		{LaneNeighbour, "", r.neighbour[k]},
-		{LaneAlike, "", r.alike[k]},
-	} {
+	for _, part := range r.others() {
 		if part.Weight != 0 {
 			why = append(why, part)
 		}
@@ -156,16 +157,8 @@ func (s *search) reasons(k int) []Reason {
 
 // sortByScore orders the candidates, the best first.
 func (s *search) sortByScore() {
-	r := &s.rank
-	r.order = grown(r.order, len(s.found))
-	for k := range r.order {
-		r.order[k] = k
-	}
-	slices.SortFunc(r.order, func(a, b int) int {
-		if r.score[a] != r.score[b] {
-			return cmp.Compare(r.score[b], r.score[a])
-		}
-		return strings.Compare(s.found[a].doc.id, s.found[b].doc.id)
+	slices.SortFunc(s.rank.ranked, func(a, b *ranked) int {
+		return cmp.Or(cmp.Compare(b.sum, a.sum), strings.Compare(a.doc.id, b.doc.id))
 	})
 }
 
@@ -178,20 +171,12 @@ const (
 
 // lend lets each candidate gain by the best of those written next to it.
 func (s *search) lend() {
-	r, w := &s.rank, s.ix.weights.Neighbour
-	if w == 0 {
-		return
-	}
-	r.order = r.order[:0]
-	for k := range s.found {
-		if s.found[k].doc.order != 0 {
-			r.order = append(r.order, k)
-		}
-	}
-	slices.SortFunc(r.order, func(a, b int) int { return cmp.Compare(s.found[a].doc.order, s.found[b].doc.order) })
-	for i, a := range r.order {
-		for _, b := range r.order[i+1:] {
-			apart := s.found[b].doc.order - s.found[a].doc.order
+	w := s.ix.weights.Neighbour
+	inOrder := slices.DeleteFunc(slices.Clone(s.rank.ranked), func(r *ranked) bool { return w == 0 || r.doc.order == 0 })
+	slices.SortStableFunc(inOrder, func(a, b *ranked) int { return cmp.Compare(a.doc.order, b.doc.order) })
+	for i, a := range inOrder {
+		for _, b := range inOrder[i+1:] {
+			apart := b.doc.order - a.doc.order
 			if apart > neighbours {
 				break
 			}
@@ -199,14 +184,12 @@ func (s *search) lend() {
 			if apart > 1 {
 				share *= farNeighbour
 			}
-			r.neighbour[a] = max(r.neighbour[a], share*r.score[b])
-			r.neighbour[b] = max(r.neighbour[b], share*r.score[a])
+			a.neighbour = max(a.neighbour, share*b.sum)
+			b.neighbour = max(b.neighbour, share*a.sum)
 		}
 	}
-	for _, k := range r.order {
-		if r.neighbour[k] > 0 {
-			r.add(k, len(s.q.terms))
-		}
+	for _, r := range inOrder {
+		r.score()
 	}
 }
 
@@ -221,37 +204,38 @@ const (
 // the query may not have known (the cluster hypothesis: van Rijsbergen,
 // "Information Retrieval", 1979, chapter 3).
 func (s *search) compare() {
-	r, w, n := &s.rank, s.ix.weights.Alike, len(s.found)
-	if w == 0 || n < 2 {
+	w, all := s.ix.weights.Alike, s.rank.ranked
+	if w == 0 || len(all) < 2 {
 		return
 	}
 	s.sortByScore()
-	best, worth := r.order[:min(models, n)], [models]float64{}
-	r.vectors.load(best, len(r.idfs))
-	for i, m := range best {
-		if norm := r.vectors.norm[m]; norm > 0 {
-			worth[i] = math.Pow(r.score[m]/r.score[best[0]], modelPower) / norm
-		}
-	}
-	top := 0.0
-	for k := range n {
-		norm := r.vectors.norm[k]
-		if norm == 0 {
+	for _, model := range all[:min(models, len(all))] {
+		if model.norm == 0 {
 			continue
 		}
-		dots := r.vectors.products(k)
-		for i, m := range best {
-			if m != k {
-				r.alike[k] = max(r.alike[k], float64(dots[i])/norm*worth[i])
-			}
+		worth := math.Pow(model.sum/all[0].sum, modelPower) / model.norm
+		s.rank.dense = grown(s.rank.dense, len(s.rank.idfs))
+		clear(s.rank.dense)
+		for _, e := range model.vector {
+			s.rank.dense[e.term] = e.weight
 		}
-		top = max(top, r.alike[k])
+		for _, r := range all {
+			if r == model || r.norm == 0 {
+				continue
+			}
+			product := float32(0)
+			for _, e := range r.vector {
+				product += e.weight * s.rank.dense[e.term]
+			}
+			r.alike = max(r.alike, float64(product)/r.norm*worth)
+		}
 	}
+	top := slices.MaxFunc(all, func(a, b *ranked) int { return cmp.Compare(a.alike, b.alike) }).alike
 	if top == 0 {
 		return
 	}
-	for k := range n {
-		r.alike[k] *= w / top
-		r.add(k, len(s.q.terms))
+	for _, r := range all {
+		r.alike *= w / top
+		r.score()
 	}
 }

@@ -73,7 +73,7 @@ func (ix *Index) Search(q Query) Result {
 func (s *search) release() {
 	clear(s.found[:cap(s.found)])
 	clear(s.begin.found[:cap(s.begin.found)])
-	s.found, s.q, s.filter = s.found[:0], question{}, Query{}
+	s.found, s.rank.ranked, s.q, s.filter = s.found[:0], nil, question{}, Query{}
 	s.ix, s.corpus = nil, nil
 	searches.Put(s)
 }

@@ -76,12 +76,11 @@ func (q *question) exact(corpus *Corpus, text func(term uint32) string) {
 }
 
 // evidence reads a candidate once more, for what speaks for it in the corpus.
-func (s *search) evidence(k int, best float64) Evidence {
-	d := s.found[k].doc
-	s.read(d)
+func (s *search) evidence(of *ranked, best float64) Evidence {
+	s.read(of)
 	r, corpus := &s.rank.reader, s.corpus
 	e := Evidence{Best: best}
-	at := s.begin.of(d)
+	at := s.begin.of(of.doc)
 	e.Title, e.Begins = at == completeTitle, at > elsewhere && len(s.begin.words) >= tellingWords
 	total, words, whole, near := 0.0, 0.0, 0.0, 0.0
 	for i, t := range s.q.terms {
