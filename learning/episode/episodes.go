@@ -36,7 +36,7 @@ func NewEpisodes(store Store, options learning.Options) *Episodes {
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Episode]{
 			Kind: IndexKind, Events: []string{"episode.", "experience."}, Told: toldOfEpisodes, Embedded: shelf.EmbeddedEpisode,
 			ID: func(e *Episode) string { return e.ID }, Size: func(e *Episode) int { return len(e.Content) }, Document: document,
-			Rows: store.Episodes, Scan: store.ScanEpisodes, Find: store.FindEpisodes,
+			Rows: store.Episodes, Scan: store.ScanEpisodes,
 		}, options),
 		store: store, now: options.Now,
 		Sessions: sessions{store: store, current: map[string]session{}, begun: map[string]string{}, holders: map[string]string{}, ended: map[string]string{}},

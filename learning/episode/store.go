@@ -33,9 +33,6 @@ type Store interface {
 	// ClearEpisodes deletes episodes, with the event that told returns for their ids, in
 	// one transaction. after is called with their ids, as AddEpisode's is. It returns how many.
 	ClearEpisodes(ctx context.Context, clearing Clearing, told func(ids []string) (eventlog.Event, error), after func(ids []string)) (int, error)
-	// FindEpisodes visits what is searched of episodes that the search fits, newest first,
-	// until visit returns false or ctx ends, which is no error.
-	FindEpisodes(ctx context.Context, search shelf.RowSearch, visit func(found []Episode) (more bool)) error
 }
 
 // EventExperiencesSwept tells that experiences were forgotten; its Data is an experience.SweptEvent.

@@ -41,7 +41,6 @@ func NewFacts(store Store, options learning.Options) *Facts {
 		ID: func(fact *Fact) string { return ID(fact.Persona, fact.Key) }, Size: func(fact *Fact) int { return len(fact.Value) }, Document: document,
 		Findable: func(fact *Fact) bool { return fact.Live(f.now()) },
 		Rows:     f.rows, Scan: store.ScanFacts,
-		Find: func(context.Context, shelf.RowSearch, func([]Fact) bool) error { return nil }, // facts are found as they are read
 	}, options)
 	return f
 }

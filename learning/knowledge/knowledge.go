@@ -40,7 +40,7 @@ func NewBase(store Store, options learning.Options) *Base {
 			Kind: IndexKind, Events: []string{"knowledge."}, Embedded: shelf.EmbeddedKnowledge,
 			ID: func(e *Knowledge) string { return e.ID }, Size: func(e *Knowledge) int { return len(e.Content) }, Document: document,
 			Trust: func(e *Knowledge) learning.Trust { return e.Trust },
-			Rows:  store.Knowledge, Scan: store.ScanKnowledge, Find: store.FindKnowledge,
+			Rows:  store.Knowledge, Scan: store.ScanKnowledge,
 		}, options),
 		store: store, now: options.Now, uses: shelf.NewUses(store.AddUse, options.Log),
 	}

@@ -28,9 +28,6 @@ type Store interface {
 	// ScanKnowledge visits what is searched of every entry, oldest first, chunk by chunk.
 	// visit may keep the chunk.
 	ScanKnowledge(ctx context.Context, visit func(chunk []Knowledge) error) error
-	// FindKnowledge visits what is searched of entries that the search fits, newest first,
-	// until visit returns false or ctx ends, which is no error.
-	FindKnowledge(ctx context.Context, search shelf.RowSearch, visit func(found []Knowledge) (more bool)) error
 	// AddUse adds to the use counts of entries; ids that nothing has are ignored.
 	AddUse(ctx context.Context, uses map[string]shelf.Use) error
 }

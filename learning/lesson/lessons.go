@@ -96,7 +96,7 @@ func NewLessons(store PipelineStore, options Options) *Lessons {
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Lesson]{
 			Kind: IndexKind, Events: []string{"lesson."}, Embedded: shelf.EmbeddedLesson,
 			ID: func(e *Lesson) string { return e.ID }, Size: lessonSize, Document: document, Findable: (*Lesson).active,
-			Rows: store.Lessons, Scan: store.ScanLessons, Find: store.FindLessons,
+			Rows: store.Lessons, Scan: store.ScanLessons,
 		}, o),
 		store: store, patterns: options.Patterns, rules: options.Rules,
 		escalations: options.Escalations, weights: options.Relevance.withDefaults(), domainOf: options.DomainOf, now: o.Now, log: o.Log,

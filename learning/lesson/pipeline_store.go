@@ -35,9 +35,6 @@ type PipelineStore interface {
 	ScanLessons(ctx context.Context, visit func(chunk []Lesson) error) error
 	// ScanRules visits every anti_pattern that is not retired, as ScanLessons does.
 	ScanRules(ctx context.Context, visit func(chunk []Lesson) error) error
-	// FindLessons visits lessons in use that the search fits, newest first, until visit
-	// returns false or ctx ends, which is no error.
-	FindLessons(ctx context.Context, search shelf.RowSearch, visit func(found []Lesson) (more bool)) error
 	// LessonChanges returns a lesson's history, oldest first: the latest limit changes of it.
 	LessonChanges(ctx context.Context, lessonID string, limit int) ([]Change, error)
 

@@ -61,7 +61,7 @@ func NewProcedures(store Store, options Options) *Procedures {
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Stored]{
 			Kind: IndexKind, Events: []string{"procedure."},
 			ID: func(s *Stored) string { return ID(s.Persona, s.Name) }, Size: func(s *Stored) int { return s.Body.size() },
-			Document: document, Scan: store.ScanProcedures, Find: store.FindProcedures, Rows: shelf.InParts(proceduresAtOnce, store.ProceduresByID),
+			Document: document, Scan: store.ScanProcedures, Rows: shelf.InParts(proceduresAtOnce, store.ProceduresByID),
 		}, options.Options),
 		store: store, now: options.Now, log: options.Log, facts: options.Facts, lessons: options.Lessons,
 	}

@@ -32,9 +32,6 @@ type Store interface {
 	ProceduresByID(ctx context.Context, ids []string) ([]Stored, error)
 	// ScanProcedures visits every procedure that is not deleted, chunk by chunk.
 	ScanProcedures(ctx context.Context, visit func(chunk []Stored) error) error
-	// FindProcedures visits procedures that the search fits, newest first, until visit
-	// returns false or ctx ends, which is no error.
-	FindProcedures(ctx context.Context, search shelf.RowSearch, visit func(found []Stored) (more bool)) error
 	// ProcedureFiles returns all procedures, deleted ones too, that a file may have to do with.
 	ProcedureFiles(ctx context.Context) ([]Stored, error)
 	// StoredRun returns a run.

@@ -42,7 +42,6 @@ type Shelved[Row any] struct {
 
 	Rows func(ctx context.Context, ids []string) ([]Row, error) // those of the rows that there are, in no order
 	Scan func(ctx context.Context, visit func(chunk []Row) error) error
-	Find func(ctx context.Context, search RowSearch, visit func(found []Row) (more bool)) error
 }
 
 // NewShelf makes a Shelf with an empty index. Load and RunIndex fill it.

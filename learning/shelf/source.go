@@ -14,13 +14,6 @@ import (
 // IndexKind is a kind of what is stored and found by an index.
 type IndexKind string
 
-// RowSearch asks for rows straight from the database, without an index.
-type RowSearch struct {
-	Words   []string // the text holds at least one of them, in any case; there is at least one
-	After   int64    // only rows with a greater number
-	Project string   // empty: any
-}
-
 // IndexStore is the log of what was written, by which indexes are kept in step
 // with the database. learning/store implements it on learning.db.
 type IndexStore interface {
@@ -96,9 +89,4 @@ func (s shelfSource[Row]) Scan(ctx context.Context, visit func(docs []tfidf.Docu
 // Count implements keep.Source.
 func (s shelfSource[Row]) Count(ctx context.Context) (int, error) {
 	return s.log.Span(ctx, s.of.Kind)
-}
-
-// Containing implements keep.Source.
-func (s shelfSource[Row]) Containing(ctx context.Context, words []string, after int64, q tfidf.Query, visit func(docs []tfidf.Document) (more bool)) error {
-	return s.of.Find(ctx, RowSearch{Words: words, After: after, Project: q.Project}, func(found []Row) bool { return visit(s.documentsOf(found)) })
 }

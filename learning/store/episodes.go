@@ -11,7 +11,6 @@ import (
 	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
-	"skillrouter/learning/shelf"
 )
 
 var _ episode.Store = (*Store)(nil)
@@ -142,10 +141,3 @@ func searchedEpisode(e *episode.Episode) []any {
 }
 
 func episodeSize(e *episode.Episode) int { return len(e.Content) + len(e.Context) + len(e.Learned) }
-
-// FindEpisodes implements episode.Store.
-func (s *Store) FindEpisodes(ctx context.Context, search shelf.RowSearch, visit func(found []episode.Episode) (more bool)) error {
-	return containing(ctx, s.Read.WithContext(ctx), contained[episode.Episode]{
-		table: "episodes", choose: searchedEpisodes.Select(), texts: []string{"title", "content", "context", "learned", "event"}, project: true, scan: scanSearchedEpisode,
-	}, search, visit)
-}

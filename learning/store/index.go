@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 
-	"gorm.io/gorm"
-
 	"skillrouter/internal/database/table"
 	"skillrouter/learning/fact"
 	"skillrouter/learning/lesson"
@@ -77,63 +75,4 @@ func (s *Store) IDs(ctx context.Context, kind shelf.IndexKind, visit func(id str
 		}
 		return true, err
 	})
-}
-
-// containingRows is how many numbers one query of containing goes over: it
-// takes a few milliseconds, after which the time is looked at again. A query
-// under way is not interrupted.
-const containingRows = 2048
-
-// contained is a table whose texts are searched.
-type contained[Row any] struct {
-	table   string
-	choose  string // the SELECT, without its WHERE
-	texts   []string
-	where   string // a condition besides; may be empty
-	project bool   // it has a column of projects
-	scan    scanner[Row]
-}
-
-// containing visits rows that hold one of the words, newest first, until visit
-// has enough or ctx ends, which is no error.
-func containing[Row any](ctx context.Context, db *gorm.DB, of contained[Row], search shelf.RowSearch, visit func(rows []Row) (more bool)) error {
-	var last int64
-	if found, err := table.One(db, []any{&last}, "SELECT num FROM "+of.table+" ORDER BY num DESC LIMIT 1"); err != nil || !found {
-		return err
-	}
-	text, args := "", []any{}
-	for _, word := range search.Words {
-		pattern := "%" + table.Literal(word) + "%"
-		for _, column := range of.texts {
-			text += " OR " + column + ` {like} ? ESCAPE '\'`
-			args = append(args, pattern)
-		}
-	}
-	text = " WHERE num > ? AND num <= ? AND (" + text[len(" OR "):] + ")"
-	if of.where != "" {
-		text += " AND " + of.where
-	}
-	if of.project && search.Project != "" {
-		text += " AND project = ? AND project <> ''" // which the index of lessons is of
-		args = append(args, search.Project)
-	}
-	text = of.choose + text + " ORDER BY num DESC"
-	for high := last; high > search.After && ctx.Err() == nil; high -= containingRows {
-		found, err := upTo(unbounded, of.scan).of(table.Query(db, text, append([]any{max(search.After, high-containingRows), high}, args...)...))
-		more := len(found) == 0 || visit(found)
-		if err != nil {
-			return unlessEnded(ctx, err)
-		}
-		if !more {
-			return nil
-		}
-	}
-	return nil
-}
-
-func unlessEnded(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }

@@ -183,13 +183,6 @@ func scanSearched(rows *sql.Rows) (e knowledge.Knowledge, size int, err error) {
 	return e, len(e.Content), err
 }
 
-// FindKnowledge implements knowledge.Store.
-func (s *Store) FindKnowledge(ctx context.Context, search shelf.RowSearch, visit func(found []knowledge.Knowledge) (more bool)) error {
-	return containing(ctx, s.Read.WithContext(ctx), contained[knowledge.Knowledge]{
-		table: "knowledge", choose: selectSearched, texts: []string{"title", "content", "tags"}, project: true, scan: scanSearched,
-	}, search, visit)
-}
-
 // AddUse implements knowledge.Store.
 func (s *Store) AddUse(ctx context.Context, uses map[string]shelf.Use) error {
 	return s.Commit.Write(ctx, func(tx *gorm.DB) error {

@@ -11,7 +11,6 @@ import (
 	"skillrouter/internal/database/table"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
-	"skillrouter/learning/shelf"
 )
 
 // lessonRow is a lesson with the fingerprint by which the same one is known again.
@@ -187,16 +186,6 @@ func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before in
 // ScanLessons implements lesson.PipelineStore.
 func (s *Store) ScanLessons(ctx context.Context, visit func(chunk []lesson.Lesson) error) error {
 	return eachPage(s.Read.WithContext(ctx), selectLesson(), "num", func(l lesson.Lesson) int64 { return l.Number }, scanLesson, visit)
-}
-
-// FindLessons implements lesson.PipelineStore.
-func (s *Store) FindLessons(ctx context.Context, search shelf.RowSearch, visit func(found []lesson.Lesson) (more bool)) error {
-	return containing(ctx, s.Read.WithContext(ctx), contained[lesson.Lesson]{
-		table: "lessons", choose: selectLesson(), where: "status <> 'retired'", project: true, scan: scanLesson,
-		texts: []string{
-			"title", "context", "action_taken", "outcome", "root_cause", "solution", "body", "alternatives", "tags", "related_commands", "contexts", "category",
-		},
-	}, search, visit)
 }
 
 // ScanRules implements lesson.PipelineStore.

@@ -11,7 +11,6 @@ import (
 	"skillrouter/internal/database/table"
 	"skillrouter/learning"
 	"skillrouter/learning/procedure"
-	"skillrouter/learning/shelf"
 )
 
 var _ procedure.Store = (*Store)(nil)
@@ -184,11 +183,4 @@ func (tx *transaction) PutStepRecord(of int64, r procedure.StepRecord) error {
 func (tx *transaction) DropStepRecords(procedure int64) error {
 	_, err := table.Exec(tx.db, "DELETE FROM procedure_steps WHERE procedure = ?", procedure)
 	return err
-}
-
-// FindProcedures implements procedure.Store.
-func (s *Store) FindProcedures(ctx context.Context, search shelf.RowSearch, visit func(found []procedure.Stored) (more bool)) error {
-	return containing(ctx, s.Read.WithContext(ctx), contained[procedure.Stored]{
-		table: "procedures", choose: stored.Select(), texts: []string{"name", "body"}, where: "deleted_at IS NULL", scan: scanProcedure,
-	}, search, visit)
 }

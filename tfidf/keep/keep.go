@@ -15,8 +15,7 @@ import (
 )
 
 // Keeper keeps an Index in step with a Source: it builds the index by reading all
-// that is stored. Meanwhile it answers already, and adds to what it has what the
-// Source finds.
+// that is stored. Searches wait for that, for a while.
 //
 // Put and Delete are called after the commit of each change, in the order of
 // the commits, from before Load on. Load is called once, before the first
@@ -28,12 +27,12 @@ type Keeper struct {
 	index atomic.Pointer[tfidf.Index]
 	stage atomic.Int32 // a Stage
 
-	mu      sync.Mutex      // guards what follows, and the order of changes of the index
-	changed map[string]bool // ids that were put or deleted since reading began; nil when the index is complete
-	failed  string          // why reading stopped; it is tried again
+	mu        sync.Mutex      // guards what follows, and the order of changes of the index
+	changed   map[string]bool // ids that were put or deleted since reading began; nil when the index is complete
+	failed    string          // why reading stopped; it is tried again
+	completed chan struct{}   // closed when the index is complete
 
 	read, total atomic.Int64 // documents, for the progress
-	highest     atomic.Int64 // the greatest Order that a rebuild has read
 
 	following sync.Mutex // held while the index is brought in step
 }
@@ -57,7 +56,7 @@ func New(source Source, opts Options) *Keeper {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	k := &Keeper{source: source, opts: opts}
+	k := &Keeper{source: source, opts: opts, completed: make(chan struct{})}
 	k.index.Store(tfidf.New(opts.Index))
 	return k
 }

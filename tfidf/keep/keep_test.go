@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"skillrouter/tfidf"
 	"skillrouter/tfidf/keep"
@@ -114,18 +115,6 @@ func (s *shelf) Count(context.Context) (int, error) {
 	return len(s.docs), nil
 }
 
-func (s *shelf) Containing(_ context.Context, words []string, after int64, _ tfidf.Query, visit func([]tfidf.Document) bool) error {
-	docs := s.sorted()
-	slices.Reverse(docs)
-	for _, d := range docs {
-		holds := slices.ContainsFunc(words, func(w string) bool { return strings.Contains(strings.ToLower(d.Title+" "+d.Body), w) })
-		if d.Order > after && holds && !visit([]tfidf.Document{d}) {
-			break
-		}
-	}
-	return nil
-}
-
 // check compares what the keeper has with what is stored, by ids and by a search.
 func (s *shelf) check(t *testing.T, k *keep.Keeper) {
 	t.Helper()
@@ -147,27 +136,42 @@ func (s *shelf) check(t *testing.T, k *keep.Keeper) {
 	}
 }
 
-func TestKeeperOfManyAnswersAtOnceAndSaysSo(t *testing.T) {
-	s := newShelf(3000)
-	s.write(entry(3000, "the kubelet was evicted"))
-	k := s.keep()
-	if err := k.Load(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if state := k.State(); state.Stage != keep.Rebuilding || state.Documents != 0 {
-		t.Errorf("after a load of many: %+v", state)
-	}
-	s.write(entry(3001, "the kubelet came back"))
-	found, notice := k.Search(t.Context(), tfidf.Query{Text: "kubelets evicted"})
-	if len(found.Hits) != 2 || found.Hits[0].ID != "e3000" || found.Hits[1].ID != "e3001" {
-		t.Errorf("while nothing was read: %v", found.Hits)
-	}
-	if !strings.Contains(notice, "being rebuilt, 0 % read") {
-		t.Errorf("notice %q", notice)
-	}
-	run(t, k)
-	await(t, k)
-	s.check(t, k)
+func TestSearchWaitsForManyToBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf(3000)
+		s.write(entry(3000, "the kubelet was evicted"))
+		k := s.keep()
+		if err := k.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if state := k.State(); state.Stage != keep.Rebuilding || state.Documents != 0 {
+			t.Errorf("after a load of many: %+v", state)
+		}
+		s.write(entry(3001, "the kubelet came back"))
+		query := tfidf.Query{Text: "kubelets evicted"}
+		begin := time.Now()
+		found, notice := k.Search(t.Context(), query) // nobody reads
+		if len(found.Hits) != 1 || found.Hits[0].ID != "e3001" || !strings.Contains(notice, "being rebuilt, 0 % read") {
+			t.Errorf("while nothing was read: %v, %q", found.Hits, notice)
+		}
+		if waited := time.Since(begin); waited != 2*time.Second {
+			t.Errorf("it waited %s", waited)
+		}
+		hits := make(chan []tfidf.Hit)
+		go func() {
+			found, notice := k.Search(t.Context(), query)
+			if notice != "" {
+				t.Errorf("notice %q", notice)
+			}
+			hits <- found.Hits
+		}()
+		synctest.Wait()
+		run(t, k)
+		if found := <-hits; len(found) != 2 || found[0].ID != "e3000" || found[1].ID != "e3001" {
+			t.Errorf("who waited found %v", found)
+		}
+		s.check(t, k)
+	})
 }
 
 func TestKeeperOfFewIsCompleteAtOnce(t *testing.T) {
@@ -201,6 +205,10 @@ func TestKeeperTriesAgainWhatFailed(t *testing.T) {
 		synctest.Wait()
 		if state := k.State(); state.Failed != "the disk is gone" || state.Stage != keep.Rebuilding {
 			t.Errorf("after a failure: %+v", state)
+		}
+		begin := time.Now()
+		if _, notice := k.Search(t.Context(), tfidf.Query{Text: "flaky"}); notice == "" || time.Since(begin) != 0 {
+			t.Errorf("after a failure a search waited %s, and says %q", time.Since(begin), notice)
 		}
 		await(t, k)
 		if s.scans != 2 || k.State().Failed != "" {

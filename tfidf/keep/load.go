@@ -33,11 +33,13 @@ func (k *Keeper) Load(ctx context.Context) error {
 func (k *Keeper) begin(ctx context.Context) error {
 	k.mu.Lock()
 	k.changed = map[string]bool{}
+	if k.Complete() {
+		k.completed = make(chan struct{})
+	}
 	if k.Len() > 0 {
 		k.index.Store(tfidf.New(k.opts.Index))
 	}
 	k.read.Store(0)
-	k.highest.Store(0)
 	k.stage.Store(int32(Rebuilding))
 	k.mu.Unlock()
 
@@ -57,7 +59,10 @@ func (k *Keeper) begin(ctx context.Context) error {
 // end says that the index is whole; the caller holds k.mu.
 func (k *Keeper) end() {
 	k.changed, k.failed = nil, ""
-	k.stage.Store(int32(Complete))
+	if !k.Complete() {
+		k.stage.Store(int32(Complete))
+		close(k.completed)
+	}
 }
 
 // Rebuild reads everything again into an empty index, and returns when it is whole.
@@ -115,14 +120,9 @@ func (k *Keeper) rebuild(ctx context.Context) error {
 	})
 	group.Go(func() error {
 		for docs := range chunks {
-			n := len(docs)
-			if n == 0 {
-				continue
-			}
-			last := docs[n-1].Order
+			n := len(docs) // take may leave some out
 			k.take(docs)
 			k.read.Add(int64(n))
-			k.highest.Store(max(k.highest.Load(), last))
 		}
 		return nil
 	})

@@ -64,7 +64,7 @@ func (k *Keeper) Complete() bool { return Stage(k.stage.Load()) == Complete }
 // Notice says that an answer may lack something, empty if it does not.
 func (k *Keeper) Notice() string {
 	if stage := Stage(k.stage.Load()); stage == Rebuilding {
-		return fmt.Sprintf("the search index is being rebuilt, %d %% read; the rest is looked up in the database, which is slower and less exact", k.percent(stage))
+		return fmt.Sprintf("the search index is being rebuilt, %d %% read; what is not read yet is not found", k.percent(stage))
 	}
 	return ""
 }
