@@ -424,6 +424,9 @@ func (r *reader) skipBlank(from, to int) int {
 
 // lineOf is the line that a node begins on.
 func (r *reader) lineOf(n ast.Node) int {
+	if n.Kind() == extast.KindTable { // it says where the paragraph begins that it ended
+		n = n.FirstChild()
+	}
 	offset := n.Pos()
 	for inner := n; offset < 0 && inner != nil; inner = inner.FirstChild() {
 		if inner.Type() == ast.TypeBlock && inner.Lines().Len() > 0 {

@@ -207,6 +207,21 @@ func TestNotesLoseNothing(t *testing.T) {
 	})
 }
 
+// TestNotesKeepWhatStandsAboveATable: lines above a table's head, without an empty one between, are a paragraph of their own.
+func TestNotesKeepWhatStandsAboveATable(t *testing.T) {
+	for _, text := range []string{
+		"Echo\nSolution: india\n|---|---|", "Echo\nfoxtrot\n| Symptom | Fix |\n|---|---|\n| whiskey | xray |", "- Echo\n  golf\n  | Name |\n  |---|\n", "> Echo\n> | hotel | kilo |\n> |---|---|\n> | lima | mike |",
+	} {
+		n, err := folder.ReadNotes([]byte(text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lost := lost(text, n); lost != "" {
+			t.Errorf("%s\n%s", lost, text)
+		}
+	}
+}
+
 func TestNotesRefuses(t *testing.T) {
 	for name, text := range map[string]string{"larger": strings.Repeat("x", folder.MaxNotes+1)} {
 		if _, err := folder.ReadNotes([]byte(text), ""); !strings.Contains(explain(err), name) {
