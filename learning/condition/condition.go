@@ -88,14 +88,14 @@ func Compile(text string) (*Condition, error) {
 // It ends: after MaxWork it is an error too.
 func (c *Condition) Holds(ctx context.Context, env Env) (bool, error) {
 	e := evaluation{ctx: ctx, env: env, facts: map[string]any{}, params: map[string]any{}, results: map[string]any{}}
-	return e.truth(c.tree)
+	return e.run(c.tree)
 }
 
 // Fits evaluates a condition over known names; see Grammar.Names. value returns what a name stands
 // for: a string, float64, bool, or []any of strings. Nothing else is asked, and so it ends at once.
 func (c *Condition) Fits(value func(name string) (any, bool)) (bool, error) {
 	e := evaluation{names: value}
-	return e.truth(c.tree)
+	return e.run(c.tree)
 }
 
 // stepGrammar is the language of Compile.

@@ -18,6 +18,8 @@ import (
 // library has parsed, and not the library's machine, which goes on when nobody
 // waits any more, takes 1/0 for infinity, and what is not there for nil.
 //
+// What is wrong ends the evaluation by a panic of a stopped, as in other evaluators that go down a tree; run returns its error.
+//
 // Values are those of encoding/json: nil, bool, float64, string, []any and map[string]any.
 type evaluation struct {
 	ctx     context.Context               // nil: nobody can give it up
@@ -33,52 +35,64 @@ type evaluation struct {
 // absent is the value of what has none, which errors name.
 type absent struct{ what string }
 
-func wrong(format string, args ...any) error {
-	return errs.InvalidField("condition", format, args...)
+// stopped ends an evaluation.
+type stopped struct{ err error }
+
+// fail ends the evaluation with an error of the condition.
+func fail(format string, args ...any) {
+	panic(stopped{errs.InvalidField("condition", format, args...)})
+}
+
+// run evaluates a condition, and returns the error that ended it.
+func (e *evaluation) run(node ast.Node) (held bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			end, is := p.(stopped)
+			if !is {
+				panic(p)
+			}
+			held, err = false, end.err
+		}
+	}()
+	return e.truth(node), nil
 }
 
 // spend counts work.
-func (e *evaluation) spend(n int) error {
+func (e *evaluation) spend(n int) {
 	before := e.work >> 12
 	if e.work += n; e.work > MaxWork {
-		return wrong("takes too long: it reads and compares too much")
+		fail("takes too long: it reads and compares too much")
 	}
 	if e.work>>12 != before && e.ctx != nil && e.ctx.Err() != nil {
-		return errs.Wrap(errs.Unavailable, e.ctx.Err(), "the condition was given up")
+		panic(stopped{errs.Wrap(errs.Unavailable, e.ctx.Err(), "the condition was given up")})
 	}
-	return nil
 }
 
 // value evaluates a node to what it is; what is absent is an error.
-func (e *evaluation) value(node ast.Node) (any, error) {
-	value, err := e.look(node)
-	if err != nil {
-		return nil, err
-	}
+func (e *evaluation) value(node ast.Node) any {
+	value := e.look(node)
 	if none, ok := value.(absent); ok {
-		return nil, wrong("%s", none.what)
+		fail("%s", none.what)
 	}
-	return value, nil
+	return value
 }
 
 // look evaluates a node, to absent if it is what nobody gave a value.
-func (e *evaluation) look(node ast.Node) (any, error) {
-	if err := e.spend(1); err != nil {
-		return nil, err
-	}
+func (e *evaluation) look(node ast.Node) any {
+	e.spend(1)
 	switch n := node.(type) {
 	case *ast.NilNode:
-		return nil, nil
+		return nil
 	case *ast.BoolNode:
-		return n.Value, nil
+		return n.Value
 	case *ast.IntegerNode:
-		return float64(n.Value), nil
+		return float64(n.Value)
 	case *ast.FloatNode:
-		return n.Value, nil
+		return n.Value
 	case *ast.StringNode:
-		return n.Value, nil
+		return n.Value
 	case *ast.PointerNode:
-		return e.each, nil
+		return e.each
 	case *ast.IdentifierNode:
 		return e.name(n.Value)
 	case *ast.MemberNode:
@@ -90,94 +104,68 @@ func (e *evaluation) look(node ast.Node) (any, error) {
 	case *ast.BinaryNode:
 		return e.binary(n)
 	case *ast.ConditionalNode:
-		held, err := e.truth(n.Cond)
-		if err != nil {
-			return nil, err
-		}
-		if held {
+		if e.truth(n.Cond) {
 			return e.value(n.Exp1)
 		}
 		return e.value(n.Exp2)
 	case *ast.ArrayNode:
 		list := make([]any, len(n.Nodes))
 		for i, node := range n.Nodes {
-			var err error
-			if list[i], err = e.value(node); err != nil {
-				return nil, err
-			}
+			list[i] = e.value(node)
 		}
-		return list, nil
+		return list
 	case *ast.BuiltinNode:
 		if each, ok := n.Arguments[len(n.Arguments)-1].(*ast.PredicateNode); ok {
 			return e.loop(n.Name, n.Arguments[0], each.Node)
 		}
-		argument, err := e.value(n.Arguments[0])
-		if err != nil {
-			return nil, err
-		}
-		return e.call(n.Name, argument)
+		return e.call(n.Name, e.value(n.Arguments[0]))
 	}
-	return nil, wrong("%s is not accepted here", node.String())
+	fail("%s is not accepted here", node.String())
+	return nil
 }
 
-func (e *evaluation) truth(node ast.Node) (bool, error) {
-	value, err := e.value(node)
-	if err != nil {
-		return false, err
-	}
+func (e *evaluation) truth(node ast.Node) bool {
+	value := e.value(node)
 	held, ok := value.(bool)
 	if !ok {
-		return false, wrong("must be true or false, and %s is %s: compare it with something", node.String(), kindOf(value))
+		fail("must be true or false, and %s is %s: compare it with something", node.String(), kindOf(value))
 	}
-	return held, nil
+	return held
 }
 
-func (e *evaluation) unary(n *ast.UnaryNode) (any, error) {
-	if n.Operator == "not" || n.Operator == "!" {
-		held, err := e.truth(n.Node)
-		return !held, err
+func (e *evaluation) unary(n *ast.UnaryNode) any {
+	switch n.Operator {
+	case "not", "!":
+		return !e.truth(n.Node)
+	case "-":
+		return -e.number(n.Node)
 	}
-	number, err := e.number(n.Node)
-	if n.Operator == "-" {
-		number = -number
-	}
-	return number, err
+	return e.number(n.Node)
 }
 
-func (e *evaluation) number(node ast.Node) (float64, error) {
-	value, err := e.value(node)
-	if err != nil {
-		return 0, err
-	}
+func (e *evaluation) number(node ast.Node) float64 {
+	value := e.value(node)
 	number, ok := value.(float64)
 	if !ok {
-		return 0, wrong("must calculate with numbers, and %s is %s", node.String(), kindOf(value))
+		fail("must calculate with numbers, and %s is %s", node.String(), kindOf(value))
 	}
-	return number, nil
+	return number
 }
 
-func (e *evaluation) binary(n *ast.BinaryNode) (any, error) {
+func (e *evaluation) binary(n *ast.BinaryNode) any {
 	switch n.Operator {
-	case "and", "&&", "or", "||":
-		held, err := e.truth(n.Left)
-		if decides := n.Operator == "or" || n.Operator == "||"; err != nil || held == decides {
-			return held, err
-		}
-		return e.truth(n.Right)
-	case "==", "!=":
-		same, err := e.equality(n.Left, n.Right)
-		return same == (n.Operator == "=="), err
+	case "and", "&&":
+		return e.truth(n.Left) && e.truth(n.Right)
+	case "or", "||":
+		return e.truth(n.Left) || e.truth(n.Right)
+	case "==":
+		return e.equality(n.Left, n.Right)
+	case "!=":
+		return !e.equality(n.Left, n.Right)
 	case "+", "-", "*", "/", "%":
 		return e.arithmetic(n)
 	}
-	left, err := e.value(n.Left)
-	if err != nil {
-		return nil, err
-	}
-	right, err := e.value(n.Right)
-	if err != nil {
-		return nil, err
-	}
+	left, right := e.value(n.Left), e.value(n.Right)
 	switch n.Operator {
 	case "in":
 		return e.within(right, left)
@@ -188,38 +176,22 @@ func (e *evaluation) binary(n *ast.BinaryNode) (any, error) {
 }
 
 // equality compares two nodes; beside nil, what is absent is nil.
-func (e *evaluation) equality(left, right ast.Node) (bool, error) {
+func (e *evaluation) equality(left, right ast.Node) bool {
 	_, leftNil := left.(*ast.NilNode)
 	_, rightNil := right.(*ast.NilNode)
-	if leftNil || rightNil {
-		other := left
-		if leftNil {
-			other = right
-		}
-		value, err := e.look(other)
-		_, none := value.(absent)
-		return none || value == nil, err
+	if !leftNil && !rightNil {
+		return e.equal(e.value(left), e.value(right))
 	}
-	a, err := e.value(left)
-	if err != nil {
-		return false, err
+	if leftNil {
+		left = right
 	}
-	b, err := e.value(right)
-	if err != nil {
-		return false, err
-	}
-	return e.equal(a, b)
+	value := e.look(left)
+	_, none := value.(absent)
+	return none || value == nil
 }
 
-func (e *evaluation) arithmetic(n *ast.BinaryNode) (any, error) {
-	a, err := e.number(n.Left)
-	if err != nil {
-		return nil, err
-	}
-	b, err := e.number(n.Right)
-	if err != nil {
-		return nil, err
-	}
+func (e *evaluation) arithmetic(n *ast.BinaryNode) float64 {
+	a, b := e.number(n.Left), e.number(n.Right)
 	var result float64
 	switch n.Operator {
 	case "+":
@@ -230,105 +202,86 @@ func (e *evaluation) arithmetic(n *ast.BinaryNode) (any, error) {
 		result = a * b
 	case "/", "%":
 		if b == 0 {
-			return nil, wrong("divides by zero: %s is 0", n.Right.String())
+			fail("divides by zero: %s is 0", n.Right.String())
 		}
 		if result = a / b; n.Operator == "%" {
 			result = math.Mod(a, b)
 		}
 	}
 	if math.IsInf(result, 0) || math.IsNaN(result) {
-		return nil, wrong("%s is too large a number", n.String())
+		fail("%s is too large a number", n.String())
 	}
-	return result, nil
+	return result
 }
 
-func (e *evaluation) order(n *ast.BinaryNode, left, right any) (any, error) {
-	var sign int
-	switch a := left.(type) {
-	case float64:
-		b, ok := right.(float64)
-		if !ok {
-			return nil, unordered(n, left, right)
-		}
-		sign = cmp.Compare(a, b)
-	case string:
-		b, ok := right.(string)
-		if !ok {
-			return nil, unordered(n, left, right)
-		}
-		if err := e.spend(min(len(a), len(b))); err != nil {
-			return nil, err
-		}
-		sign = strings.Compare(a, b)
+func (e *evaluation) order(n *ast.BinaryNode, left, right any) bool {
+	sign := 0
+	number, isNumber := left.(float64)
+	other, areNumbers := right.(float64)
+	text, isText := left.(string)
+	second, areTexts := right.(string)
+	switch {
+	case isNumber && areNumbers:
+		sign = cmp.Compare(number, other)
+	case isText && areTexts:
+		e.spend(min(len(text), len(second)))
+		sign = strings.Compare(text, second)
 	default:
-		return nil, unordered(n, left, right)
+		fail("cannot compare %s with %s: %s is %s, and %s is %s", kindOf(left), kindOf(right), n.Left.String(), kindOf(left), n.Right.String(), kindOf(right))
 	}
 	switch n.Operator {
 	case "<":
-		return sign < 0, nil
+		return sign < 0
 	case "<=":
-		return sign <= 0, nil
+		return sign <= 0
 	case ">":
-		return sign > 0, nil
+		return sign > 0
 	}
-	return sign >= 0, nil
-}
-
-func unordered(n *ast.BinaryNode, left, right any) error {
-	return wrong("cannot compare %s with %s: %s is %s, and %s is %s", kindOf(left), kindOf(right), n.Left.String(), kindOf(left), n.Right.String(), kindOf(right))
+	return sign >= 0
 }
 
 // loop tries a condition on each of a list.
-func (e *evaluation) loop(name string, over, each ast.Node) (any, error) {
-	value, err := e.value(over)
-	if err != nil {
-		return nil, err
-	}
+func (e *evaluation) loop(name string, over, each ast.Node) any {
+	value := e.value(over)
 	list, ok := value.([]any)
 	if !ok {
-		return nil, wrong("%s goes through a list, and %s is %s", name, over.String(), kindOf(value))
+		fail("%s goes through a list, and %s is %s", name, over.String(), kindOf(value))
 	}
 	held := 0
 	for _, e.each = range list {
-		yes, err := e.truth(each)
-		if err != nil {
-			return nil, err
-		}
-		if yes {
+		if e.truth(each) {
 			held++
 		}
 	}
 	switch name {
 	case "any":
-		return held > 0, nil
+		return held > 0
 	case "all":
-		return held == len(list), nil
+		return held == len(list)
 	case "none":
-		return held == 0, nil
+		return held == 0
 	case "one":
-		return held == 1, nil
+		return held == 1
 	}
-	return float64(held), nil
+	return float64(held)
 }
 
-func (e *evaluation) call(name string, value any) (any, error) {
+func (e *evaluation) call(name string, value any) any {
 	if text, ok := value.(string); ok {
-		if err := e.spend(len(text)); err != nil {
-			return nil, err
-		}
+		e.spend(len(text))
 		switch name {
 		case "len":
-			return float64(utf8.RuneCountInString(text)), nil
+			return float64(utf8.RuneCountInString(text))
 		case "lower":
-			return strings.ToLower(text), nil
+			return strings.ToLower(text)
 		case "upper":
-			return strings.ToUpper(text), nil
+			return strings.ToUpper(text)
 		case "trim":
-			return strings.TrimSpace(text), nil
+			return strings.TrimSpace(text)
 		case "int", "float":
 			number, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 			if err != nil || math.IsInf(number, 0) || math.IsNaN(number) {
-				return nil, wrong("%s takes a number or a text that is one", name)
+				fail("%s takes a number or a text that is one", name)
 			}
 			return e.call(name, number)
 		}
@@ -336,59 +289,56 @@ func (e *evaluation) call(name string, value any) (any, error) {
 	switch value := value.(type) {
 	case []any:
 		if name == "len" {
-			return float64(len(value)), nil
+			return float64(len(value))
 		}
 	case map[string]any:
 		if name == "len" {
-			return float64(len(value)), nil
+			return float64(len(value))
 		}
 	case float64:
 		switch name {
 		case "abs":
-			return math.Abs(value), nil
+			return math.Abs(value)
 		case "int":
-			return math.Trunc(value), nil
+			return math.Trunc(value)
 		case "float":
-			return value, nil
+			return value
 		}
 	}
-	return nil, wrong("%s cannot be had of %s", name, kindOf(value))
+	fail("%s cannot be had of %s", name, kindOf(value))
+	return nil
 }
 
 // fact looks a fact up; what there is none of is nil.
-func (e *evaluation) fact(key string) (any, error) {
+func (e *evaluation) fact(key string) any {
 	if value, known := e.facts[key]; known {
-		return value, nil
+		return value
 	}
 	if e.env.Fact == nil {
-		return nil, wrong("may not ask for facts here")
+		fail("may not ask for facts here")
 	}
 	if len(e.facts) == MaxFacts {
-		return nil, wrong("reads more than %d facts", MaxFacts)
+		fail("reads more than %d facts", MaxFacts)
 	}
 	raw, ok, err := e.env.Fact(e.ctx, key)
 	if err != nil {
-		return nil, err
+		panic(stopped{err})
 	}
 	var value any
 	if ok {
-		if value, err = e.decode(raw, "the fact "+key); err != nil {
-			return nil, err
-		}
+		value = e.decode(raw, "the fact "+key)
 	}
 	e.facts[key] = value
-	return value, nil
+	return value
 }
 
-func (e *evaluation) decode(raw json.RawMessage, what string) (value any, err error) {
+func (e *evaluation) decode(raw json.RawMessage, what string) (value any) {
 	if len(raw) == 0 {
-		return nil, nil
+		return nil
 	}
-	if err := e.spend(len(raw)); err != nil {
-		return nil, err
-	}
+	e.spend(len(raw))
 	if json.Unmarshal(raw, &value) != nil {
-		return nil, wrong("cannot read %s: it is no JSON, or holds a number that is too large", what)
+		fail("cannot read %s: it is no JSON, or holds a number that is too large", what)
 	}
-	return value, nil
+	return value
 }

@@ -3,6 +3,7 @@ package condition
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -18,81 +19,64 @@ const (
 
 // name looks a plain name up: among the parameters, then among the members of
 // earlier results, the latest first.
-func (e *evaluation) name(name string) (any, error) {
+func (e *evaluation) name(name string) any {
 	switch name {
-	case ParamsName:
-		return scope{ParamsName}, nil
-	case ResultsName:
-		return scope{ResultsName}, nil
+	case ParamsName, ResultsName:
+		return scope{name}
 	}
 	if e.names != nil {
 		if value, ok := e.names(name); ok {
-			return value, nil
+			return value
 		}
 	}
 	if _, ok := e.env.Params[name]; ok {
 		return e.param(name)
 	}
 	for _, result := range slices.Backward(e.env.Results) {
-		value, err := e.result(result)
-		if err != nil {
-			return nil, err
-		}
-		if members, ok := value.(map[string]any); ok {
+		if members, ok := e.result(result).(map[string]any); ok {
 			if member, ok := members[name]; ok {
-				return member, nil
+				return member
 			}
 		}
 	}
-	return absent{fmt.Sprintf("uses %s, which is neither a parameter nor in an earlier step's result", name)}, nil
+	return absent{fmt.Sprintf("uses %s, which is neither a parameter nor in an earlier step's result", name)}
 }
 
 // scope is all parameters or all results, of which only members are values.
 type scope struct{ name string }
 
-func (e *evaluation) param(name string) (any, error) {
+func (e *evaluation) param(name string) any {
 	raw, ok := e.env.Params[name]
 	if !ok {
-		return absent{fmt.Sprintf("uses params.%s, and there is no such parameter", name)}, nil
+		return absent{fmt.Sprintf("uses params.%s, and there is no such parameter", name)}
 	}
 	return e.once(e.params, name, raw, "the parameter "+name)
 }
 
-func (e *evaluation) result(result StepResult) (any, error) {
+func (e *evaluation) result(result StepResult) any {
 	return e.once(e.results, result.Step, result.Value, "the result of "+result.Step)
 }
 
 // once decodes a value the first time that it is asked for.
-func (e *evaluation) once(known map[string]any, name string, raw json.RawMessage, what string) (any, error) {
-	if value, ok := known[name]; ok {
-		return value, nil
+func (e *evaluation) once(known map[string]any, name string, raw json.RawMessage, what string) any {
+	if _, there := known[name]; !there {
+		known[name] = e.decode(raw, what)
 	}
-	value, err := e.decode(raw, what)
-	if err != nil {
-		return nil, err
-	}
-	known[name] = value
-	return value, nil
+	return known[name]
 }
 
 // member looks a member of an object or of a list up.
-func (e *evaluation) member(n *ast.MemberNode) (any, error) {
-	of, err := e.look(n.Node)
-	if err != nil {
-		return nil, err
-	}
+func (e *evaluation) member(n *ast.MemberNode) any {
+	of := e.look(n.Node)
 	if none, ok := of.(absent); ok {
-		return none, nil
+		return none
 	}
-	property, err := e.value(n.Property)
-	if err != nil {
-		return nil, err
-	}
+	property := e.value(n.Property)
 	switch of := of.(type) {
 	case scope:
 		name, ok := property.(string)
 		if !ok {
-			return nil, wrong("%s has names, and %s is %s", of.name, n.Property.String(), kindOf(property))
+			fail("%s has names, and %s is %s", of.name, n.Property.String(), kindOf(property))
 		}
 		if of.name == ParamsName {
 			return e.param(name)
@@ -102,13 +86,13 @@ func (e *evaluation) member(n *ast.MemberNode) (any, error) {
 				return e.result(result)
 			}
 		}
-		return absent{fmt.Sprintf("uses results.%s, and no step of this name came before and gave a result", name)}, nil
+		return absent{fmt.Sprintf("uses results.%s, and no step of this name came before and gave a result", name)}
 	case map[string]any:
 		if name, ok := property.(string); ok {
 			if value, ok := of[name]; ok {
-				return value, nil
+				return value
 			}
-			return absent{fmt.Sprintf("uses %s, and there is no %s in it", n.String(), name)}, nil
+			return absent{fmt.Sprintf("uses %s, and there is no %s in it", n.String(), name)}
 		}
 	case []any:
 		if at, ok := property.(float64); ok && at == math.Trunc(at) {
@@ -116,107 +100,85 @@ func (e *evaluation) member(n *ast.MemberNode) (any, error) {
 				at += float64(len(of)) // from the end, as in Python
 			}
 			if at >= 0 && at < float64(len(of)) {
-				return of[int(at)], nil
+				return of[int(at)]
 			}
-			return absent{fmt.Sprintf("uses %s, and the list has %d", n.String(), len(of))}, nil
+			return absent{fmt.Sprintf("uses %s, and the list has %d", n.String(), len(of))}
 		}
 	case nil:
-		return absent{fmt.Sprintf("uses %s, and there is nothing that could have it", n.String())}, nil
+		return absent{fmt.Sprintf("uses %s, and there is nothing that could have it", n.String())}
 	}
-	return nil, wrong("cannot take %s of %s", n.Property.String(), kindOf(of))
+	fail("cannot take %s of %s", n.Property.String(), kindOf(of))
+	return nil
 }
 
 // within tells whether a value is in a list, a name in an object, or a text in a text.
-func (e *evaluation) within(whole, value any) (bool, error) {
+func (e *evaluation) within(whole, value any) bool {
 	switch whole := whole.(type) {
 	case string:
 		text, ok := value.(string)
 		if !ok {
-			return false, wrong("looks in a text for %s", kindOf(value))
+			fail("looks in a text for %s", kindOf(value))
 		}
-		return strings.Contains(whole, text), e.spend(len(whole))
+		e.spend(len(whole))
+		return strings.Contains(whole, text)
 	case map[string]any:
 		name, ok := value.(string)
 		if !ok {
-			return false, wrong("looks in an object for %s", kindOf(value))
+			fail("looks in an object for %s", kindOf(value))
 		}
 		_, there := whole[name]
-		return there, nil
+		return there
 	case []any:
-		for _, one := range whole {
-			if same, err := e.equal(one, value); err != nil || same {
-				return same, err
-			}
-		}
-		return false, nil
+		return slices.ContainsFunc(whole, func(one any) bool { return e.equal(one, value) })
 	}
-	return false, wrong("cannot look for something in %s", kindOf(whole))
+	fail("cannot look for something in %s", kindOf(whole))
+	return false
 }
 
 // part compares parts of texts; a list contains what is in it.
-func (e *evaluation) part(operator string, whole, value any) (bool, error) {
+func (e *evaluation) part(operator string, whole, value any) bool {
 	if _, list := whole.([]any); list && operator == "contains" {
 		return e.within(whole, value)
 	}
 	text, ok := whole.(string)
 	sought, both := value.(string)
 	if !ok || !both {
-		return false, wrong("%s compares texts, and not %s with %s", operator, kindOf(whole), kindOf(value))
+		fail("%s compares texts, and not %s with %s", operator, kindOf(whole), kindOf(value))
 	}
+	e.spend(len(text))
 	switch operator {
 	case "startsWith":
-		return strings.HasPrefix(text, sought), e.spend(len(sought))
+		return strings.HasPrefix(text, sought)
 	case "endsWith":
-		return strings.HasSuffix(text, sought), e.spend(len(sought))
+		return strings.HasSuffix(text, sought)
 	}
-	return strings.Contains(text, sought), e.spend(len(text))
+	return strings.Contains(text, sought)
 }
 
 // equal compares two values. Values of different kinds differ.
-func (e *evaluation) equal(a, b any) (bool, error) {
-	if err := e.spend(1); err != nil {
-		return false, err
-	}
+func (e *evaluation) equal(a, b any) bool {
+	e.spend(1)
 	switch a := a.(type) {
+	case scope:
+		fail("compares %s as a whole", a.name)
 	case string:
 		b, ok := b.(string)
-		return ok && a == b, e.spend(len(a))
+		e.spend(len(a))
+		return ok && a == b
 	case []any:
 		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false, nil
-		}
-		for i := range a {
-			if same, err := e.equal(a[i], b[i]); err != nil || !same {
-				return false, err
-			}
-		}
-		return true, nil
+		return ok && slices.EqualFunc(a, b, e.equal)
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false, nil
-		}
-		for name, value := range a {
-			other, ok := b[name]
-			if !ok {
-				return false, nil
-			}
-			if same, err := e.equal(value, other); err != nil || !same {
-				return false, err
-			}
-		}
-		return true, nil
-	case scope:
-		return false, wrong("compares %s as a whole", a.name)
+		return ok && maps.EqualFunc(a, b, e.equal)
 	}
 	switch b := b.(type) {
-	case []any, map[string]any:
-		return false, nil
 	case scope:
-		return false, wrong("compares %s as a whole", b.name)
+		fail("compares %s as a whole", b.name)
+	case []any, map[string]any:
+		return false
 	}
-	return a == b, nil
+	return a == b
 }
 
 // kindOf names the kind of a value.
