@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"skillrouter/internal/clock"
@@ -56,7 +57,7 @@ type Consolidation struct {
 	log   *slog.Logger
 	rules Rules
 
-	deciding chan struct{} // held by the one that decides on a proposal and stores it
+	deciding sync.Mutex // held by the one that decides on a proposal and stores it
 }
 
 var _ ConsolidationService = (*Consolidation)(nil)
@@ -67,10 +68,7 @@ func NewConsolidation(store ProposalStore, ports Ports, options ConsolidationOpt
 	if options.ExtractTimeout <= 0 {
 		options.ExtractTimeout = ExtractTimeout
 	}
-	return &Consolidation{
-		store: store, ports: ports, ConsolidationOptions: options, now: options.Now, log: options.Log,
-		deciding: make(chan struct{}, 1),
-	}
+	return &Consolidation{store: store, ports: ports, ConsolidationOptions: options, now: options.Now, log: options.Log}
 }
 
 // Consolidate implements ConsolidationService.

@@ -28,11 +28,8 @@ func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error)
 	if err := caller.Need(principal.ScopeAgent); err != nil {
 		return Proposal{}, err
 	}
-	leave, err := c.alone(ctx)
-	if err != nil {
-		return Proposal{}, err
-	}
-	defer leave()
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
 	if rule, is, err := c.decideRule(ctx, id, ProposalAccepted, ""); err != nil || is {
 		return rule, err
 	}
@@ -62,11 +59,8 @@ func (c *Consolidation) Reject(ctx context.Context, id, reason string) (Proposal
 		return Proposal{}, err
 	}
 	reason, _ = redact.Text(strings.TrimSpace(reason))
-	leave, err := c.alone(ctx)
-	if err != nil {
-		return Proposal{}, err
-	}
-	defer leave()
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
 	if rule, is, err := c.decideRule(ctx, id, ProposalRejected, reason); err != nil || is {
 		return rule, err
 	}
@@ -90,16 +84,6 @@ func (p *Proposal) foreign() string {
 		return ""
 	}
 	return learning.Foreign(string(p.Content))
-}
-
-// alone waits until nobody else decides on a proposal.
-func (c *Consolidation) alone(ctx context.Context) (leave func(), err error) {
-	select {
-	case c.deciding <- struct{}{}:
-		return func() { <-c.deciding }, nil
-	case <-ctx.Done():
-		return nil, errs.Wrap(errs.Unavailable, ctx.Err(), "the call ended before its turn")
-	}
 }
 
 // decidable returns a proposal that the caller may decide on.
@@ -134,11 +118,8 @@ func (c *Consolidation) takes(kind ProposalKind) bool {
 
 // acceptSure stores what needs nobody's word.
 func (c *Consolidation) acceptSure(ctx context.Context, id string) (StoredProposal, error) {
-	leave, err := c.alone(ctx)
-	if err != nil {
-		return StoredProposal{}, err
-	}
-	defer leave()
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
 	p, ok, err := c.store.Proposal(ctx, id)
 	if err != nil || !ok || !c.atOnce(&p) {
 		return p, err

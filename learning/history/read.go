@@ -30,8 +30,8 @@ type Found struct {
 const (
 	// MaxLine bounds a line that is read, in bytes: one holds an image or a file at most. Longer ones are passed over.
 	MaxLine = 32 << 20
-	// maxWaiting bounds the calls whose result has not come. Agents make some at once.
-	maxWaiting = 256
+	// maxWaiting bounds the calls whose result has not come. Agents make some at once; of more, no result comes.
+	maxWaiting = 1024
 	// outputHead is how much of an output's beginning is taken, in bytes; the rest is its end.
 	outputHead = 4 << 10
 )
@@ -44,7 +44,6 @@ type Reader struct {
 	session string
 	dir     string
 	waiting map[string]*Found
-	order   []string        // of waiting
 	done    map[string]bool // calls whose result came: agents write some of them twice
 	time    *time.Time
 }
@@ -57,34 +56,18 @@ func NewReader(each func(Found) error) *Reader {
 // Read reads a record to its end. What is no line of a record is passed over.
 func (r *Reader) Read(in io.Reader) error {
 	lines := bufio.NewReaderSize(in, 256<<10)
-	var long []byte
-	skip := false
 	for {
-		part, err := lines.ReadSlice('\n')
-		switch {
-		case skip:
-		case len(long) == 0 && err == nil:
-			long = part
-		case len(long)+len(part) > MaxLine:
-			skip, long = true, nil
-		default:
-			long = append(long, part...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case err == nil, errors.Is(err, io.EOF) && json.Valid(long): // the last line needs no end
-			if wrong := r.line(long); wrong != nil {
+		text, err := lines.ReadBytes('\n')
+		if len(text) <= MaxLine && (err == nil || json.Valid(text)) { // the last line needs no end
+			if wrong := r.line(text); wrong != nil {
 				return wrong
 			}
 		}
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
 			return err
 		}
-		skip, long = false, nil
 	}
 }
 
@@ -212,11 +195,10 @@ func (r *Reader) call(id, name string, input json.RawMessage) {
 	if edited {
 		f.Outcome = Edited
 	}
-	if len(r.order) >= maxWaiting {
-		delete(r.waiting, r.order[0])
-		r.order = r.order[1:]
+	if len(r.waiting) >= maxWaiting {
+		clear(r.waiting)
 	}
-	r.waiting[id], r.order = f, append(r.order, id)
+	r.waiting[id] = f
 }
 
 // result hands out the step of a call whose result came.
@@ -226,12 +208,6 @@ func (r *Reader) result(id string, outcome Outcome, exit int, output string) err
 		return nil
 	}
 	delete(r.waiting, id)
-	for i, other := range r.order {
-		if other == id {
-			r.order = append(r.order[:i], r.order[i+1:]...)
-			break
-		}
-	}
 	if len(r.done) > 1<<16 {
 		clear(r.done)
 	}
