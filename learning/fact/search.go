@@ -3,7 +3,6 @@ package fact
 import (
 	"context"
 	"slices"
-	"time"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
@@ -45,12 +44,24 @@ func (f *Facts) Search(ctx context.Context, query Query) (Page, error) {
 	if query.Pattern != "" {
 		span.Prefix = pattern.prefix
 	}
-	keys, next, err := f.keysLike(ctx, f.store.FactKeys, span, f.now(), pattern, query.Pattern == "", limit)
-	if err != nil {
+	at := f.now()
+	page := Page{Facts: []Fact{}}
+	var keys []string
+	looked, last := 0, ""
+	if err := f.store.FactKeys(ctx, span, at, func(key string) bool {
+		if len(keys) == limit || looked == MaxScan {
+			page.Next = last
+			return false
+		}
+		looked, last = looked+1, key
+		if query.Pattern == "" || pattern.MatchString(key) {
+			keys = append(keys, key)
+		}
+		return true
+	}); err != nil {
 		return Page{}, err
 	}
-	page := Page{Facts: []Fact{}, Next: next}
-	size, at := 0, f.now()
+	size := 0
 	for part := range slices.Chunk(keys, factsAtOnce) {
 		found, all, err := f.store.FactsUnder(ctx, persona, part)
 		if err != nil {
@@ -74,26 +85,6 @@ func (f *Facts) Search(ctx context.Context, query Query) (Page, error) {
 	}
 	page.Count = len(page.Facts)
 	return page, nil
-}
-
-// keysLike finds the keys that fit a pattern, and where to go on if there may be more.
-func (f *Facts) keysLike(ctx context.Context, visit func(context.Context, Span, time.Time, func(string) bool) error,
-	span Span, at time.Time, pattern *glob, all bool, limit int,
-) (keys []string, next string, err error) {
-	looked, last := 0, ""
-	err = visit(ctx, span, at, func(key string) bool {
-		if len(keys) == limit || looked == MaxScan {
-			next = last
-			return false
-		}
-		looked++
-		last = key
-		if all || pattern.MatchString(key) {
-			keys = append(keys, key)
-		}
-		return true
-	})
-	return keys, next, err
 }
 
 // Categories implements Service.
