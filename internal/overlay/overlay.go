@@ -40,3 +40,13 @@ func Take(patch, of any) {
 		set.Set(field)
 	})
 }
+
+// Copy sets the fields of a struct that another has too, by name and type. Both are pointers.
+func Copy(to, from any) {
+	into, of := reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem()
+	for i := range of.NumField() {
+		if field := into.FieldByName(of.Type().Field(i).Name); field.IsValid() && field.Type() == of.Field(i).Type() {
+			field.Set(of.Field(i))
+		}
+	}
+}

@@ -37,15 +37,12 @@ func checkDraft(draft *Draft, at time.Time) error {
 	if err := learning.CheckTitle(draft.Title); err != nil {
 		return err
 	}
-	for _, w := range wordings {
-		if w.most == 0 {
-			continue
-		}
-		if err := check.Text(w.field, *w.said(draft), w.most); err != nil {
-			return err
-		}
-	}
-	if err := check.Name("project", draft.Project); err != nil {
+	if err := cmp.Or(
+		check.Texts(MaxText, "context", draft.Context, "action_taken", draft.Action, "outcome", draft.Outcome, "root_cause", draft.RootCause, "solution", draft.Solution),
+		check.Text("body", draft.Body, learning.MaxContent),
+		check.Text("trigger_pattern", draft.TriggerPattern, MaxListItem),
+		check.Name("project", draft.Project),
+	); err != nil {
 		return err
 	}
 	for _, list := range draft.lists() {
@@ -179,11 +176,7 @@ func cleanList(field string, list *[]string) error {
 // redactDraft cuts the secrets out of everything that a writer says in a lesson.
 func redactDraft(d *Draft) (kinds []string) {
 	var r redact.Redaction
-	for _, w := range wordings {
-		if w.free {
-			r.Text(w.said(d))
-		}
-	}
+	r.Text(&d.Title, &d.Context, &d.Action, &d.Outcome, &d.RootCause, &d.Solution, &d.Body)
 	r.List(d.Alternatives, d.RelatedFiles, d.RelatedCommands, d.Contexts, d.Tags)
 	return r.Kinds()
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"skillrouter/internal/overlay"
 	"skillrouter/internal/safetext"
 	"skillrouter/learning"
 	"skillrouter/tfidf"
@@ -184,14 +185,9 @@ type Draft struct {
 }
 
 // lesson is a lesson of what a checked draft says. What the router says of it is to be filled in.
-func (d *Draft) lesson() Lesson {
-	return Lesson{
-		ID: d.ID, Type: d.Type, Domain: d.Domain, Category: d.Category, Title: d.Title, Context: d.Context, Action: d.Action, Outcome: d.Outcome,
-		RootCause: d.RootCause, Solution: d.Solution, Body: d.Body, Alternatives: d.Alternatives, Severity: d.Severity, Tags: d.Tags,
-		RelatedFiles: d.RelatedFiles, RelatedCommands: d.RelatedCommands, Contexts: d.Contexts, TriggerPattern: d.TriggerPattern, BlockAction: d.BlockAction,
-		Proposed: d.Proposed, Project: d.Project, Level: d.Level, Status: d.Status, Transferability: d.Transferability, SourceCaseIDs: d.SourceCaseIDs,
-		PatternID: d.PatternID, LastValidatedAt: d.LastValidatedAt,
-	}
+func (d *Draft) lesson() (l Lesson) {
+	overlay.Copy(&l, d)
+	return l
 }
 
 // Draft is what a client would have said of a lesson; its lists are its own.
@@ -227,45 +223,6 @@ type Patch struct {
 	LastValidatedAt *time.Time         `json:"last_validated_at,omitempty"`
 	// Expect, if it is set, is the UpdatedAt that the caller saw; another one now is a Conflict.
 	Expect *time.Time `json:"expect,omitempty"`
-}
-
-// wording is a text of a lesson that a patch may set, and that a second report may fill in.
-type wording struct {
-	field string
-	of    func(l *Lesson) *string
-	said  func(d *Draft) *string
-	in    func(p *Patch) **string
-	most  int  // bytes; 0: it has a check of its own
-	free  bool // people write it as they like: it may hold a secret
-	fold  bool // texts that differ in case and white space alone say the same
-}
-
-// wordings are all of them.
-var wordings = []wording{
-	{"title", func(l *Lesson) *string { return &l.Title }, func(d *Draft) *string { return &d.Title }, func(p *Patch) **string { return &p.Title }, 0, true, true},
-	{"category", func(l *Lesson) *string { return &l.Category }, func(d *Draft) *string { return &d.Category }, func(p *Patch) **string { return &p.Category }, 0, false, true},
-	{"context", func(l *Lesson) *string { return &l.Context }, func(d *Draft) *string { return &d.Context }, func(p *Patch) **string { return &p.Context }, MaxText, true, false},
-	{"action_taken", func(l *Lesson) *string { return &l.Action }, func(d *Draft) *string { return &d.Action }, func(p *Patch) **string { return &p.Action }, MaxText, true, false},
-	{"outcome", func(l *Lesson) *string { return &l.Outcome }, func(d *Draft) *string { return &d.Outcome }, func(p *Patch) **string { return &p.Outcome }, MaxText, true, false},
-	{"root_cause", func(l *Lesson) *string { return &l.RootCause }, func(d *Draft) *string { return &d.RootCause }, func(p *Patch) **string { return &p.RootCause }, MaxText, true, false},
-	{"solution", func(l *Lesson) *string { return &l.Solution }, func(d *Draft) *string { return &d.Solution }, func(p *Patch) **string { return &p.Solution }, MaxText, true, false},
-	{"body", func(l *Lesson) *string { return &l.Body }, func(d *Draft) *string { return &d.Body }, func(p *Patch) **string { return &p.Body }, learning.MaxContent, true, false},
-	{"trigger_pattern", func(l *Lesson) *string { return &l.TriggerPattern }, func(d *Draft) *string { return &d.TriggerPattern }, func(p *Patch) **string { return &p.TriggerPattern }, MaxListItem, false, false},
-}
-
-// wordingList is a list of a lesson that a patch may set, and that a second report may fill in.
-type wordingList struct {
-	field string
-	of    func(l *Lesson) *[]string
-	in    func(p *Patch) **[]string
-}
-
-// wordingLists are all of them.
-var wordingLists = []wordingList{
-	{"alternatives", func(l *Lesson) *[]string { return &l.Alternatives }, func(p *Patch) **[]string { return &p.Alternatives }},
-	{"tags", func(l *Lesson) *[]string { return &l.Tags }, func(p *Patch) **[]string { return &p.Tags }},
-	{"related_files", func(l *Lesson) *[]string { return &l.RelatedFiles }, func(p *Patch) **[]string { return &p.RelatedFiles }},
-	{"related_commands", func(l *Lesson) *[]string { return &l.RelatedCommands }, func(p *Patch) **[]string { return &p.RelatedCommands }},
 }
 
 // Reported says what became of a reported lesson.

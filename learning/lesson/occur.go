@@ -2,6 +2,7 @@ package lesson
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -157,33 +158,34 @@ func successor(tx PipelineTx, by principal.Principal, lesson Lesson) (Lesson, er
 	return lesson, errs.Errorf(errs.Conflict, "this lesson was superseded more than %d times", maxSuccessors)
 }
 
+// named are texts that say the same where they differ in case and white space alone.
+var named = []string{"title", "category"}
+
 // enrich fills in what the lesson does not say from a report of it, and raises
 // its severity to the report's; the added commands join those of a rule. It
 // returns what changed, nil if nothing did, and the fields in which the report
 // says something that was not taken.
 func enrich(lesson, report *Lesson, added []string) (was, became *Patch, others []string) {
 	var fill Patch
-	for _, w := range wordings {
-		have, says := *w.of(lesson), *w.of(report)
-		switch {
-		case says == "" || says == have || w.fold && learning.Fold(says) == learning.Fold(have):
-		case have == "":
-			*w.in(&fill) = &says
-		default:
-			others = append(others, w.field)
+	set, into, from := reflect.ValueOf(&fill).Elem(), reflect.ValueOf(lesson).Elem(), reflect.ValueOf(report).Elem()
+	rules := lesson.Type == learning.LessonAntiPattern && report.Type == learning.LessonAntiPattern
+	for i := range set.NumField() {
+		about := set.Type().Field(i)
+		field, _, _ := strings.Cut(about.Tag.Get("json"), ",")
+		says := from.FieldByName(about.Name)
+		if !says.IsValid() || says.Kind() != reflect.String && says.Kind() != reflect.Slice || about.Name == "Severity" {
+			continue
 		}
-	}
-	for _, w := range wordingLists {
-		have, says := *w.of(lesson), *w.of(report)
-		switch {
-		case w.field == "related_commands" && lesson.Type == learning.LessonAntiPattern && report.Type == learning.LessonAntiPattern && len(have) > 0:
-			joined := slices.Concat(have, added)
-			*w.in(&fill) = &joined
-		case len(says) == 0 || slices.Equal(says, have):
-		case len(have) > 0:
-			others = append(others, w.field)
+		switch have := into.FieldByName(about.Name); {
+		case field == "related_commands" && rules && have.Len() > 0:
+			joined := slices.Concat(lesson.RelatedCommands, added)
+			fill.RelatedCommands = &joined
+		case says.Len() == 0 || reflect.DeepEqual(have.Interface(), says.Interface()):
+		case slices.Contains(named, field) && learning.Fold(says.String()) == learning.Fold(have.String()):
+		case have.Len() == 0:
+			set.Field(i).Set(says.Addr())
 		default:
-			*w.in(&fill) = &says
+			others = append(others, field)
 		}
 	}
 	if worse(report.Severity, lesson.Severity) {
