@@ -42,16 +42,15 @@ type Folder struct {
 	log        *slog.Logger
 	synced     committer.Bell
 
-	mu     sync.Mutex // one Sync at a time
-	parsed map[string]found
-	told   map[string]procedure.FileProblem // by file
+	mu   sync.Mutex                       // one Sync at a time
+	told map[string]procedure.FileProblem // by file
 }
 
 // Open makes the folder if need be, for this user alone. The rights of one that is there are its owner's to choose.
 func Open(name string, procedures procedure.Folder, options Options) (*Folder, error) {
 	options.Now = options.Now.Given()
 	options.Log = defaults.Log(options.Log)
-	f := &Folder{name: name, procedures: procedures, now: options.Now, log: options.Log, parsed: map[string]found{}, told: map[string]procedure.FileProblem{}}
+	f := &Folder{name: name, procedures: procedures, now: options.Now, log: options.Log, told: map[string]procedure.FileProblem{}}
 	root, err := f.open()
 	if err != nil {
 		return nil, err
@@ -87,7 +86,7 @@ func (f *Folder) Sync(ctx context.Context) error {
 		return errs.Wrap(errs.Unavailable, err, "the folder of procedures %s cannot be written to", f.name)
 	}
 	// What is known is read after the files: a procedure that is saved meanwhile has no file yet, and is written.
-	seen, err := look(root, id, f.parsed)
+	seen, err := look(root, id)
 	if err != nil {
 		return errs.Wrap(errs.Unavailable, err, "the folder of procedures %s cannot be read", f.name)
 	}
@@ -112,7 +111,6 @@ func (f *Folder) Sync(ctx context.Context) error {
 			}
 		}
 	}
-	f.keep(seen)
 	f.tell(ctx, seen)
 	return ctx.Err()
 }
@@ -126,7 +124,7 @@ type round struct {
 }
 
 // settle brings one procedure and its file in step.
-func (r *round) settle(ctx context.Context, stored procedure.Stored, file found, has bool) error {
+func (r *round) settle(ctx context.Context, stored procedure.Stored, file procedure.File, has bool) error {
 	ref := procedure.Ref{Persona: stored.Persona, Name: stored.Name}
 	inStep := has && file.Mark == stored.File.Mark
 	switch {
@@ -165,8 +163,8 @@ func (r *round) here(file procedure.FileMark) bool {
 }
 
 // take saves what a file says.
-func (r *round) take(ctx context.Context, file found) error {
-	saved, err := r.procedures.Read(ctx, file.File)
+func (r *round) take(ctx context.Context, file procedure.File) error {
+	saved, err := r.procedures.Read(ctx, file)
 	if err == nil && saved.Changed {
 		r.log.InfoContext(ctx, "a procedure was read from its file", "procedure", procedure.ID(saved.Persona, saved.Name), "version", saved.Version, "file", file.Path, "redacted", saved.Redacted)
 	}
@@ -199,13 +197,13 @@ func (r *round) write(ctx context.Context, stored procedure.Stored, name string)
 	if errs.CodeOf(err) == errs.Conflict {
 		// It was deleted while it was written. Nobody else knows whose file this is, and left
 		// in its place it would bring the procedure back.
-		return r.remove(found{procedure.File{Path: name, Mark: mark.Mark}})
+		return r.remove(procedure.File{Path: name, Mark: mark.Mark})
 	}
 	return err
 }
 
 // remove removes the file of a deleted procedure, unless somebody has written to it meanwhile.
-func (r *round) remove(file found) error {
+func (r *round) remove(file procedure.File) error {
 	there, err := read(r.root, file.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -232,17 +230,6 @@ func (r *round) failed(ctx context.Context, file string, err error) {
 		text = "cannot be brought in step with its procedure: " + text
 	}
 	r.scan.problems = append(r.scan.problems, procedure.FileProblem{File: file, Problem: text})
-}
-
-// keep remembers what was parsed of the files that are still there.
-func (f *Folder) keep(seen *scan) {
-	parsed := make(map[string]found, len(seen.marks))
-	for name, mark := range seen.marks {
-		if file, ok := f.parsed[name+"\n"+mark]; ok {
-			parsed[name+"\n"+mark] = file
-		}
-	}
-	f.parsed = parsed
 }
 
 // tell passes the problems on, each to the log once.

@@ -32,15 +32,11 @@ const (
 
 // scan is what lies in the folder.
 type scan struct {
-	files    map[string]found // by ProcedureID
-	marks    map[string]string
+	files    map[string]procedure.File // by ProcedureID
 	problems []procedure.FileProblem
 	// partial: some of it could not be read, and what is missing may be there.
 	partial bool
 }
-
-// found is a file that holds a procedure.
-type found struct{ procedure.File }
 
 func (s *scan) refuse(file string, err error) {
 	problem := procedure.FileProblem{File: file, Problem: err.Error()}
@@ -56,9 +52,9 @@ func (s *scan) refused(file string) bool {
 }
 
 // look reads the whole folder. Links are not followed, hidden files and
-// folders are not looked at. parsed are files by their marks, as they were read before.
-func look(root *os.Root, id string, parsed map[string]found) (*scan, error) {
-	s := &scan{files: map[string]found{}, marks: map[string]string{}}
+// folders are not looked at.
+func look(root *os.Root, id string) (*scan, error) {
+	s := &scan{files: map[string]procedure.File{}}
 	count := 0
 	err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -91,14 +87,14 @@ func look(root *os.Root, id string, parsed map[string]found) (*scan, error) {
 			s.refuse(name, &Problem{Text: fmt.Sprintf("is not read: the folder holds more than %d files", MaxFiles)})
 			return fs.SkipAll
 		}
-		s.take(root, id, name, parsed)
+		s.take(root, id, name)
 		return nil
 	})
 	return s, err
 }
 
 // take reads a file.
-func (s *scan) take(root *os.Root, id, name string, parsed map[string]found) {
+func (s *scan) take(root *os.Root, id, name string) {
 	text, err := read(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return // deleted since the folder was read
@@ -107,17 +103,12 @@ func (s *scan) take(root *os.Root, id, name string, parsed map[string]found) {
 		s.refuse(name, &Problem{Text: "cannot be read"})
 		return
 	}
-	mark := markOf(id, text)
-	s.marks[name] = mark
-	file, known := parsed[name+"\n"+mark]
-	if !known {
-		if file.File, err = Parse(name, text); err != nil {
-			s.refuse(name, err)
-			return
-		}
-		file.Mark = mark
-		parsed[name+"\n"+mark] = file
+	file, err := Parse(name, text)
+	if err != nil {
+		s.refuse(name, err)
+		return
 	}
+	file.Mark = markOf(id, text)
 	persona := cmp.Or(file.Draft.Persona, learning.DefaultPersona)
 	key := procedure.ID(persona, file.Draft.Name)
 	if other, twice := s.files[key]; twice {
