@@ -29,8 +29,7 @@ type Incidents struct {
 	reading sync.Mutex // held while what is warned of is read: the last to read has read every change
 
 	mu     sync.RWMutex
-	hot    map[int64]Use      // features that failed often enough to be warned of
-	warned map[int64]Incident // their incidents that may warn: a check waits for no read of the disk
+	warned map[int64]Warning // by features of commands: a check waits for no read of the disk
 
 	vouched bool // see VouchedOnly
 
@@ -41,11 +40,38 @@ var _ Service = (*Incidents)(nil)
 
 // New makes Incidents.
 func New(store Store, options learning.Options) *Incidents {
-	return &Incidents{store: store, now: options.WithDefaults().Now, hot: map[int64]Use{}, told: map[int64]bool{}}
+	return &Incidents{store: store, now: options.WithDefaults().Now, told: map[int64]bool{}}
 }
 
-// Load reads what is warned of before a command.
-func (n *Incidents) Load(ctx context.Context) error { return n.reheat(ctx, nil) }
+// Load reads what is warned of before a command. It is called after each change.
+func (n *Incidents) Load(ctx context.Context) error {
+	n.reading.Lock()
+	defer n.reading.Unlock()
+	uses, err := n.store.Uses(ctx)
+	if err != nil {
+		return err
+	}
+	uses = slices.DeleteFunc(uses, func(u Use) bool { return !u.hot() })
+	var ids []int64
+	for _, u := range uses {
+		ids = append(ids, u.Incident)
+	}
+	slices.Sort(ids)
+	incidents, err := n.store.Incidents(ctx, slices.Compact(ids))
+	if err != nil {
+		return err
+	}
+	warned := map[int64]Warning{}
+	for _, u := range uses {
+		if inc, there := incidents[u.Incident]; there && inc.warns() {
+			warned[u.Feature] = Warning{Incident: inc, Uses: u.Uses, Failures: u.Failures}
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.warned = warned
+	return nil
+}
 
 // warns tells whether a command may be warned of because of the incident: somebody accepted it, it is not of one session alone, and it is nothing that passes.
 func (inc *Incident) warns() bool {
@@ -131,56 +157,14 @@ func (n *Incidents) learn(ctx context.Context, draft Draft) (learned Learned, er
 			l.failures[i] = f
 		}
 	}
-	var touched []int64
 	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
-		learned, touched, err = l.apply(tx)
+		learned, err = l.apply(tx)
 		return err
 	})
 	if err != nil {
 		return Learned{}, err
 	}
-	return learned, n.reheat(ctx, append([]int64{}, touched...))
-}
-
-// reheat brings what is warned of in step with how features are used now: these, or all of them.
-func (n *Incidents) reheat(ctx context.Context, features []int64) error {
-	n.reading.Lock()
-	defer n.reading.Unlock()
-	hot := map[int64]Use{}
-	if features != nil {
-		n.mu.RLock()
-		maps.Copy(hot, n.hot)
-		n.mu.RUnlock()
-	}
-	if features == nil || len(features) > 0 {
-		uses, err := n.store.Uses(ctx, features)
-		if err != nil {
-			return err
-		}
-		for _, u := range uses {
-			delete(hot, u.Feature)
-			if u.hot() {
-				hot[u.Feature] = u
-			}
-		}
-	}
-	var ids []int64
-	for _, u := range hot {
-		ids = append(ids, u.Incident)
-	}
-	slices.Sort(ids)
-	warned := map[int64]Incident{}
-	if len(ids) > 0 {
-		var err error
-		if warned, err = n.store.Incidents(ctx, slices.Compact(ids)); err != nil {
-			return err
-		}
-	}
-	maps.DeleteFunc(warned, func(_ int64, i Incident) bool { return !i.warns() })
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.hot, n.warned = hot, warned
-	return nil
+	return learned, n.Load(ctx)
 }
 
 // lesson is what one call of Learn learns from.
@@ -195,7 +179,7 @@ type lesson struct {
 }
 
 // apply learns in a transaction. It may run twice.
-func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
+func (l *lesson) apply(tx Tx) (learned Learned, err error) {
 	var asked []int64
 	for _, chain := range l.chains {
 		if chain != 0 {
@@ -204,7 +188,7 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 	}
 	known, err := tx.LearnedSteps(asked)
 	if err != nil {
-		return learned, nil, err
+		return learned, err
 	}
 	dropCopied(known, l.chains, l.session, l.draft.Begin)
 	keys := map[int64]bool{}
@@ -215,7 +199,7 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 	}
 	incidents, err := tx.Incidents(slices.Collect(maps.Keys(keys)))
 	if err != nil {
-		return learned, nil, err
+		return learned, err
 	}
 	uses := map[int64]*Use{}
 	var steps []LearnedStep
@@ -246,7 +230,7 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 			}
 			if !old {
 				if err := l.count(tx, &inc, i, step.Incident, there, here, &learned); err != nil {
-					return learned, nil, err
+					return learned, err
 				}
 			}
 			if f.solved != nil {
@@ -269,16 +253,16 @@ func (l *lesson) apply(tx Tx) (learned Learned, touched []int64, err error) {
 	}
 	slices.SortFunc(put, func(a, b Incident) int { return strings.Compare(a.ID, b.ID) })
 	var list []Use
-	for feature, u := range uses {
-		list, touched = append(list, *u), append(touched, feature)
+	for _, u := range uses {
+		list = append(list, *u)
 	}
 	if err := cmp.Or(tx.AddSteps(steps), tx.PutIncidents(put), tx.AddUses(list)); err != nil {
-		return learned, nil, err
+		return learned, err
 	}
 	if l.draft.Source != nil {
 		err = tx.PutSource(*l.draft.Source)
 	}
-	return learned, touched, err
+	return learned, err
 }
 
 // count counts a failure of an incident.
@@ -676,7 +660,7 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 	if err != nil {
 		return Decided{}, err
 	}
-	return decided, n.reheat(ctx, []int64{})
+	return decided, n.Load(ctx)
 }
 
 // Sources implements Service.

@@ -14,8 +14,8 @@ type Store interface {
 	CountByProject(ctx context.Context) ([]ProjectCount, error)
 	// CountIncidents counts a project's sessions, incidents of two sessions and more, and how often those were seen.
 	CountIncidents(ctx context.Context, project string) (sessions, recurring, times int, err error)
-	// Uses returns how features of commands were used: these, or where there are none all that failed often enough to be warned of.
-	Uses(ctx context.Context, features []int64) ([]Use, error)
+	// Uses returns how commands were used that failed more than once, and the last time.
+	Uses(ctx context.Context) ([]Use, error)
 	// IncidentSources lists the files that were read: these, or where no ids are given all.
 	IncidentSources(ctx context.Context, ids []string) ([]Source, error)
 	// ChangeIncidents changes all that decide changes, or nothing. decide may run twice.

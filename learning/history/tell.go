@@ -309,16 +309,16 @@ type Warning struct {
 // nobody's permission, and reads nothing from the disk: the guard calls it for whoever may check.
 func (n *Incidents) Warn(project, command string) *Warning {
 	n.mu.RLock()
-	hot, warned := n.hot, n.warned
-	n.mu.RUnlock()
-	if len(warned) == 0 || command == "" {
+	defer n.mu.RUnlock()
+	if len(n.warned) == 0 || command == "" {
 		return nil
 	}
-	u, is := hot[featureOf(project, command)]
-	if inc, there := warned[u.Incident]; is && there {
-		return &Warning{inc, u.Uses, u.Failures, command, inc.offered(n.everybody(), nil)}
+	w, is := n.warned[featureOf(project, command)]
+	if !is {
+		return nil
 	}
-	return nil
+	w.command, w.fix = command, w.Incident.offered(n.everybody(), nil)
+	return &w
 }
 
 // Alternatives are what worked in the command's place, if something that may be offered did.

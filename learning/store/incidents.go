@@ -101,14 +101,8 @@ var (
 )
 
 // Uses implements history.Store.
-func (s *Store) Uses(ctx context.Context, features []int64) ([]history.Use, error) {
-	db := s.Read.WithContext(ctx)
-	if features == nil {
-		return uses.List(db, "WHERE failures > 1")
-	}
-	return table.InParts(features, func(part []int64) ([]history.Use, error) {
-		return uses.List(db, "WHERE feature IN ("+table.Marks(len(part))+")", table.Anys(part)...)
-	})
+func (s *Store) Uses(ctx context.Context) ([]history.Use, error) {
+	return uses.List(s.Read.WithContext(ctx), "WHERE failures > 1 AND since = 0")
 }
 
 // IncidentSources implements history.Store.
