@@ -103,6 +103,8 @@ func TestWarnings(t *testing.T) {
 		{"the command went through since", append(twice(fail("ls notes", refused)), []history.Step{fine("ls notes")}), "ls notes", false},
 		{"the error names another word", twice(fail("ls src notes", refused)), "ls src", false},
 		{"the error names no word of it", twice(fail("deploy now", "error: the stage is closed")), "deploy now", true},
+		{"another file for a program that is missing", twice(fail("python -m pytest a.py", "/opt/bin/python: No module named pytest")), "python -m pytest b.py", true},
+		{"within an environment", twice(fail("python -m pytest a.py", "/opt/bin/python: No module named pytest")), ". venv/bin/activate && python -m pytest a.py", false},
 		{"it stood in the way for a time", twice(fail("git add a", "fatal: Unable to create '/w/.git/index.lock': File exists.")), "git add a", false},
 		{"it may fail there", twice(fail("ls notes", refused)), "ls notes || mkdir notes", false},
 	} {

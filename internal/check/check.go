@@ -240,6 +240,19 @@ func Head(text string, most int) string {
 	return text[:most]
 }
 
+// Clip shortens a text to at most so many bytes, at a word where it can, and marks that something is missing.
+func Clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	const mark = "…"
+	text = Head(text, most-len(mark))
+	if space := strings.LastIndexByte(text, ' '); space > len(text)/2 {
+		text = text[:space]
+	}
+	return strings.TrimSpace(text) + mark
+}
+
 // Traceparent tells whether a text is a header of https://www.w3.org/TR/trace-context/ in its version 00. Ids of zeros alone are none.
 func Traceparent(text string) bool {
 	parts := strings.Split(text, "-")

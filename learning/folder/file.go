@@ -18,6 +18,7 @@ import (
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/markdown"
 	"skillrouter/internal/plainyaml"
 	"skillrouter/learning"
 	"skillrouter/learning/lesson"
@@ -293,19 +294,11 @@ func list(node ast.Node) (items []string, err error) {
 	return items, nil
 }
 
-// heading is the first heading of a Markdown text.
+// heading is the heading that a Markdown text begins with.
 func heading(body string) string {
-	for line := range strings.Lines(body) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "#") {
-			title := strings.TrimSpace(strings.TrimLeft(line, "#"))
-			if bare := strings.TrimRight(title, "#"); bare == "" || strings.TrimSpace(bare) != bare { // C# is no closing sign
-				title = strings.TrimSpace(bare)
-			}
-			return title
-		}
-		if line != "" {
-			return ""
+	for _, section := range markdown.Read([]byte(body)).Sections {
+		if section.Level > 0 || len(section.Blocks) > 0 {
+			return section.Heading
 		}
 	}
 	return ""

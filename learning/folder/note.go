@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
@@ -155,7 +154,7 @@ func (n *note) draft() (lesson.Draft, error) {
 		title = opening(cmp.Or(context, n.text(partSolution), n.text(partCause), n.text(partPrevention), n.text(partAction), n.text(partAlternative), n.text(partOutcome)))
 	}
 	line := strings.Join(strings.Fields(strings.Map(printable, title)), " ")
-	if short := clip(line, maxNoteTitle); short != line {
+	if short := check.Clip(line, maxNoteTitle); short != line {
 		context, line = joinTexts(title, context), short
 	}
 	confidence := lesson.DefaultConfidence
@@ -286,19 +285,4 @@ func printable(r rune) rune {
 		return ' '
 	}
 	return r
-}
-
-// clip cuts a text to at most max bytes, at a word where there is one.
-func clip(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	cut := s[:max-len("…")]
-	for !utf8.ValidString(cut) {
-		cut = cut[:len(cut)-1]
-	}
-	if space := strings.LastIndexByte(cut, ' '); space > max/2 {
-		cut = cut[:space]
-	}
-	return strings.TrimSpace(cut) + "…"
 }

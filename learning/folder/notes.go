@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/lazyregexp"
 	"skillrouter/internal/markdown"
@@ -54,7 +55,7 @@ func ReadNotes(source []byte, domain string) (Notes, error) {
 	r := &notesReader{lines: strings.Split(string(source), "\n"), sections: doc.Sections, domain: domain, ids: map[string]int{}, headings: map[string]bool{}}
 	r.out = Notes{Lessons: []Note{}, Unread: []Unread{}}
 	for _, l := range doc.Left {
-		r.out.Unread = append(r.out.Unread, Unread{l.Line, clip(l.Text, 200), l.Why})
+		r.out.Unread = append(r.out.Unread, Unread{l.Line, check.Clip(l.Text, 200), l.Why})
 	}
 	for i := 0; i < len(r.sections); {
 		i = r.section(i)
@@ -174,7 +175,7 @@ func (r *notesReader) lessons(s markdown.Section, labels []markdown.Section, ove
 func (r *notesReader) leave(from, last int, why string) {
 	for n := from; n <= min(last, len(r.lines)); n++ {
 		if text := strings.TrimSpace(r.lines[n-1]); text != "" {
-			r.out.Unread = append(r.out.Unread, Unread{n, clip(text, 200), why})
+			r.out.Unread = append(r.out.Unread, Unread{n, check.Clip(text, 200), why})
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"skillrouter/internal/check"
 	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/episode"
 )
@@ -78,7 +79,7 @@ func fixEpisode(failed, worked Step, said, fix string) *episode.Draft {
 	symptom, command := cmp.Or(said, "it failed"), oneLine(failed.Command)
 	context, _ := json.Marshal(map[string]string{"symptom": symptom, "failed_command": command, "fix": fix, "then_worked": oneLine(worked.Command)}) // strings cannot fail
 	return &episode.Draft{
-		EventType: episode.EventError, Title: cutBytes(command, 80) + ": " + cutMiddle(symptom, 120), Context: context,
+		EventType: episode.EventError, Title: check.Clip(command, 80) + ": " + cutMiddle(symptom, 120), Context: context,
 		Content: fmt.Sprintf("Symptom: %s\nFailed command: %s\nFix: %s\nThen worked: %s", symptom, command, fix, oneLine(worked.Command)),
 		Learned: fmt.Sprintf("When `%s` fails with “%s”: %s", command, symptom, fix),
 	}

@@ -328,21 +328,28 @@ func (l *lesson) at(i int) time.Time {
 	return l.now
 }
 
-// use counts how the command at i went.
+// use counts how the command at i went, and its programs: of one that failed the one that failed, unless the error names something else.
 func (l *lesson) use(uses map[int64]*Use, i int, incident int64) {
-	feature := featureOf(l.draft.Project, l.steps[i].Command)
-	u := uses[feature]
-	if u == nil {
-		u = &Use{Feature: feature, Project: l.draft.Project}
-		uses[feature] = u
+	command, programs := l.steps[i].Command, l.view(i).programs
+	if f := l.failures[i]; incident != 0 {
+		if programs = []string{f.program}; namesOther(f.line, command, f.program) {
+			programs = nil
+		}
 	}
-	u.Uses++
-	switch {
-	case incident != 0:
-		u.Failures++
-		u.Since, u.Incident = 0, incident
-	case l.steps[i].Outcome == Worked:
-		u.Since++
+	for _, feature := range features(l.draft.Project, command, programs) {
+		u := uses[feature]
+		if u == nil {
+			u = &Use{Feature: feature, Project: l.draft.Project}
+			uses[feature] = u
+		}
+		u.Uses++
+		switch {
+		case incident != 0:
+			u.Failures++
+			u.Since, u.Incident = 0, incident
+		case l.steps[i].Outcome == Worked:
+			u.Since++
+		}
 	}
 }
 

@@ -250,23 +250,11 @@ func (q quotations) found(quotes []string, said []int) (evidence []string, turns
 		} else if where = slices.IndexFunc(q.turns, func(text string) bool { return strings.Contains(text, plain) }); where < 0 {
 			continue
 		}
-		evidence = append(evidence, cutBytes(plain, MaxQuote))
+		evidence = append(evidence, check.Clip(plain, MaxQuote))
 		if !slices.Contains(turns, where) {
 			turns = append(turns, where)
 		}
 	}
 	slices.Sort(turns)
 	return evidence, turns
-}
-
-// cutBytes shortens a text to at most n bytes, between characters.
-func cutBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	s = s[:n-len("…")]
-	for !utf8.ValidString(s) {
-		s = s[:len(s)-1]
-	}
-	return s + "…"
 }

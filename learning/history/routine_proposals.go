@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"skillrouter/internal/check"
 	"skillrouter/internal/lazyregexp"
 	"skillrouter/learning/procedure"
 )
@@ -147,7 +148,7 @@ func template(texts []string, known map[string]string, params *[]procedure.Param
 				name += strconv.Itoa(len(*params) + 1)
 			}
 			known[key] = name
-			*params = append(*params, procedure.Param{Name: name, Description: "Such as " + cutBytes(values[len(values)-1], 80)})
+			*params = append(*params, procedure.Param{Name: name, Description: "Such as " + check.Clip(values[len(values)-1], 80)})
 		}
 		b.WriteString("${" + known[key] + "}")
 	}

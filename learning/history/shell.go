@@ -296,9 +296,27 @@ func overlap(a, b []string) bool {
 // maxForm is how much of a command tells it from others, in bytes.
 const maxForm = 300
 
-// featureOf is what a command is counted as in a project: the command as such, whatever paths and numbers it names.
-func featureOf(project, command string) int64 {
-	return hashOf(project, "feature", "command "+normal(oneLine(check.Head(command, maxForm))))
+// environment is what has a command run with other modules than without it.
+var environment = lazyregexp.New(`(^|[\s;&/])(source|\.) |venv/bin|conda activate`)
+
+// features are what a command is counted as in a project: the command as such, whatever paths and numbers it names, and programs.
+func features(project, command string, programs []string) []int64 {
+	within := ""
+	if environment.MatchString(command) {
+		within = " within an environment"
+	}
+	all := []int64{hashOf(project, "feature", "command "+normal(oneLine(check.Head(command, maxForm)))+within)}
+	for _, program := range programs {
+		all = append(all, hashOf(project, "feature", "program "+program+within))
+	}
+	return all
+}
+
+// namesOther tells whether an error names a word of a command that is not its program's: then the program is not to blame.
+func namesOther(line, command, program string) bool {
+	return slices.ContainsFunc(tokens(command), func(word string) bool {
+		return len(word) > 1 && !slices.Contains(strings.Fields(program), word) && names(line, word)
+	})
 }
 
 // names tells whether a line holds a word, and not as a part of another.

@@ -309,16 +309,18 @@ type Warning struct {
 // nobody's permission, and reads nothing from the disk: the guard calls it for whoever may check.
 func (n *Incidents) Warn(project, command string) *Warning {
 	n.mu.RLock()
-	defer n.mu.RUnlock()
-	if len(n.warned) == 0 || command == "" {
+	warned := n.warned
+	n.mu.RUnlock()
+	if len(warned) == 0 || command == "" {
 		return nil
 	}
-	w, is := n.warned[featureOf(project, command)]
-	if !is {
-		return nil
+	for _, feature := range features(project, command, programs(simples(check.Head(command, MaxCommand)))) {
+		if w, is := warned[feature]; is {
+			w.command, w.fix = command, w.Incident.offered(n.everybody(), nil)
+			return &w
+		}
 	}
-	w.command, w.fix = command, w.Incident.offered(n.everybody(), nil)
-	return &w
+	return nil
 }
 
 // Alternatives are what worked in the command's place, if something that may be offered did.

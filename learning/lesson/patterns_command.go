@@ -72,7 +72,7 @@ func (o *observation) formCommand(command string, ids []string) error {
 		return err
 	}
 	pattern := Pattern{
-		ID: id, Name: cutLine("It keeps failing: " + command), Type: PatternAntiPattern, Command: command, Domain: o.lesson.Domain,
+		ID: id, Name: nameOf("It keeps failing: " + command), Type: PatternAntiPattern, Command: command, Domain: o.lesson.Domain,
 		Description: "The command failed again and again: " + command, Status: PatternEmerging, Representative: o.lesson.ID, Weight: 1,
 		FirstSeen: o.at, LastSeen: o.at, CreatedAt: o.at, UpdatedAt: o.at, Categories: []string{}, Prevention: []string{},
 	}

@@ -14,7 +14,7 @@ import (
 
 // describe names a pattern and says what it is about, in its representative's words.
 func describe(pattern *Pattern, lesson *Lesson) {
-	pattern.Name = cutLine(lesson.Title)
+	pattern.Name = nameOf(lesson.Title)
 	lead := map[PatternType]string{
 		PatternRecurringFailure: "It fails again and again: ", PatternCommonSolution: "It was solved like this more than once: ",
 		PatternBestPractice: "It worked more than once: ", PatternAntiPattern: "It was found to be a mistake more than once: ",
@@ -27,19 +27,8 @@ func describe(pattern *Pattern, lesson *Lesson) {
 	pattern.Description = strings.Join(parts, ". ") + "."
 }
 
-// cutLine cuts a text to a name, at a word where it can.
-func cutLine(text string) string {
-	text = check.OneLine(text)
-	if len(text) <= check.MaxName {
-		return text
-	}
-	const mark = "…"
-	text = check.Head(text, check.MaxName-len(mark))
-	if space := strings.LastIndexByte(text, ' '); space > len(text)/2 {
-		text = text[:space]
-	}
-	return text + mark
-}
+// nameOf is a text as a name.
+func nameOf(text string) string { return check.Clip(check.OneLine(text), check.MaxName) }
 
 // draw takes into a pattern what a lesson advises: the recommended action is
 // that of the lesson with the highest confidence, the others are steps of prevention.
