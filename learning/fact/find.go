@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -101,18 +102,9 @@ type Score struct {
 // Find returns the live facts of a persona whose keys and values fit words
 // best, best first. It counts no access: see Used. It needs ScopeRead.
 func (f *Facts) Find(ctx context.Context, query Search) (FactsFound, error) {
-	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
-		return FactsFound{}, err
-	}
-	persona, err := check.Persona(query.Persona)
-	if err != nil {
-		return FactsFound{}, err
-	}
-	if err := learning.CheckQuery(query.Query); err != nil {
-		return FactsFound{}, err
-	}
-	limit, err := check.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
-	if err != nil {
+	persona, wrongPersona := check.Persona(query.Persona)
+	limit, wrongLimit := check.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), wrongPersona, learning.CheckQuery(query.Query), wrongLimit); err != nil {
 		return FactsFound{}, err
 	}
 	// Some of those that are found may have expired and not been swept.

@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -15,15 +16,15 @@ const factsAtOnce = 100
 
 // Search implements Service. It counts no accesses: a listing is no use.
 func (f *Facts) Search(ctx context.Context, query Query) (Page, error) {
-	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
-		return Page{}, err
-	}
-	persona, err := check.Persona(query.Persona)
-	if err != nil {
+	persona, wrongPersona := check.Persona(query.Persona)
+	limit, wrongLimit := check.Limit(query.Limit, DefaultPage, MaxPage)
+	pattern, wrongPattern := compileGlob(query.Pattern)
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), wrongPersona, wrongLimit, wrongPattern); err != nil {
 		return Page{}, err
 	}
 	span := Span{Persona: persona, After: query.Cursor}
 	if query.Category != "" {
+		var err error
 		if span.Category, err = learning.CheckFactCategory(query.Category); err != nil {
 			return Page{}, err
 		}
@@ -32,14 +33,6 @@ func (f *Facts) Search(ctx context.Context, query Query) (Page, error) {
 		if err := checkKey(query.Cursor); err != nil {
 			return Page{}, errs.InvalidField("cursor", "is none that this search answered")
 		}
-	}
-	limit, err := check.Limit(query.Limit, DefaultPage, MaxPage)
-	if err != nil {
-		return Page{}, err
-	}
-	pattern, err := compileGlob(query.Pattern)
-	if err != nil {
-		return Page{}, err
 	}
 	if query.Pattern != "" {
 		span.Prefix = pattern.prefix
@@ -89,11 +82,8 @@ func (f *Facts) Search(ctx context.Context, query Query) (Page, error) {
 
 // Categories implements Service.
 func (f *Facts) Categories(ctx context.Context, persona string) ([]Category, error) {
-	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
-		return nil, err
-	}
 	persona, err := check.Persona(persona)
-	if err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), err); err != nil {
 		return nil, err
 	}
 	return f.store.FactCategories(ctx, persona, f.now())

@@ -38,28 +38,19 @@ func (k *Base) Find(ctx context.Context, query Query) (Results, error) {
 // look searches, by what the question is about where nothing has its words and subjects is set.
 func (k *Base) look(ctx context.Context, query Query, subjects bool) (Results, error) {
 	caller := principal.Of(ctx).Keeping()
+	tags, wrongTags := learning.CleanTags(query.Tags)
+	span, wrongSpan := shelf.SpanOf(query.Since, query.Until, query.TimeRange, k.now())
+	limit, wrongLimit := check.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
 	if err := cmp.Or(
 		caller.Need(principal.ScopeRead),
 		learning.CheckQuery(query.Query),
 		learning.CheckRelevance(query.MinRelevance),
-		check.Name("category", query.Category),
-		check.Name("project", query.Project),
+		check.Names("category", query.Category, "project", query.Project),
+		wrongTags,
+		check.Names("agent_id", query.AgentID, "prefer_project", query.PreferProject),
+		wrongSpan,
+		wrongLimit,
 	); err != nil {
-		return Results{}, err
-	}
-	tags, err := learning.CleanTags(query.Tags)
-	if err != nil {
-		return Results{}, err
-	}
-	if err := check.Names("agent_id", query.AgentID, "prefer_project", query.PreferProject); err != nil {
-		return Results{}, err
-	}
-	span, err := shelf.SpanOf(query.Since, query.Until, query.TimeRange, k.now())
-	if err != nil {
-		return Results{}, err
-	}
-	limit, err := check.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
-	if err != nil {
 		return Results{}, err
 	}
 	asked := shelf.ShelfQuery{
@@ -161,18 +152,14 @@ type Page struct {
 // comes twice.
 func (k *Base) List(ctx context.Context, filter Filter) (Page, error) {
 	caller := principal.Of(ctx).Keeping()
+	limit, wrongLimit := check.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
+	before, wrongCursor := learning.ReadCursor(filter.Cursor)
 	if err := cmp.Or(
 		caller.Need(principal.ScopeRead),
 		check.Names("category", filter.Category, "project", filter.Project, "agent_id", filter.AgentID),
+		wrongLimit,
+		wrongCursor,
 	); err != nil {
-		return Page{}, err
-	}
-	limit, err := check.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
-	if err != nil {
-		return Page{}, err
-	}
-	before, err := learning.ReadCursor(filter.Cursor)
-	if err != nil {
 		return Page{}, err
 	}
 	filter.Within = caller.Projects()

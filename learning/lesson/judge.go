@@ -28,13 +28,11 @@ import (
 func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraft) (Lesson, error) {
 	caller := principal.Of(ctx).Keeping()
 	by, err := caller.SpeakingAs("validated_by", draft.By)
-	if err != nil {
-		return Lesson{}, err
-	}
-	if by == "" {
-		return Lesson{}, errs.InvalidField("validated_by", "is required")
+	if err == nil && by == "" {
+		err = errs.InvalidField("validated_by", "is required")
 	}
 	if err := cmp.Or(
+		err,
 		check.OneOf("validation_type", draft.Type, ValidationTypes()),
 		check.Text("notes", draft.Notes, MaxText),
 	); err != nil {
@@ -123,10 +121,8 @@ func (l *Lessons) Validate(ctx context.Context, ref string, draft ValidationDraf
 func (l *Lessons) Apply(ctx context.Context, ref string, draft ApplicationDraft) (Applied, error) {
 	caller := principal.Of(ctx).Keeping()
 	agent, err := caller.SpeakingAs("agent", draft.Agent)
-	if err != nil {
-		return Applied{}, err
-	}
 	if err := cmp.Or(
+		err,
 		check.OneOf("outcome", draft.Outcome, learning.Results()),
 		check.Text("notes", draft.Notes, MaxText),
 		check.Text("context", draft.Context, MaxListItem),

@@ -20,15 +20,9 @@ const MaxHistory = 1000
 // are reported while one pages through come on no later page, and none comes twice.
 func (l *Lessons) List(ctx context.Context, filter Filter) (Page, error) {
 	caller := principal.Of(ctx).Keeping()
-	if err := cmp.Or(caller.Need(principal.ScopeRead), checkFilter(&filter)); err != nil {
-		return Page{}, err
-	}
-	limit, err := check.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
-	if err != nil {
-		return Page{}, err
-	}
-	before, err := learning.ReadCursor(filter.Cursor)
-	if err != nil {
+	limit, wrongLimit := check.Limit(filter.Limit, learning.DefaultListing, learning.MaxLimit)
+	before, wrongCursor := learning.ReadCursor(filter.Cursor)
+	if err := cmp.Or(caller.Need(principal.ScopeRead), checkFilter(&filter), wrongLimit, wrongCursor); err != nil {
 		return Page{}, err
 	}
 	at := l.now.Stamp()

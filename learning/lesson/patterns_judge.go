@@ -51,10 +51,7 @@ func (p *Patterns) judge(
 	if err == nil && by == "" {
 		err = errs.InvalidField("confirmed_by", "is required")
 	}
-	if err != nil {
-		return Pattern{}, err
-	}
-	if err := cmp.Or(learning.CheckID("pattern_id", ref), check.Text("notes", draft.Notes, MaxText)); err != nil {
+	if err := cmp.Or(err, learning.CheckID("pattern_id", ref), check.Text("notes", draft.Notes, MaxText)); err != nil {
 		return Pattern{}, err
 	}
 	notes, _ := redact.Text(draft.Notes)

@@ -46,13 +46,7 @@ var _ Service = (*Lessons)(nil)
 func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft) (Lesson, error) {
 	caller := principal.Of(ctx)
 	by, err := caller.SpeakingAs("promoted_by", draft.By)
-	if err != nil {
-		return Lesson{}, err
-	}
-	if err := check.Text("notes", draft.Notes, MaxText); err != nil {
-		return Lesson{}, err
-	}
-	if err := cleanList("source_case_ids", &draft.Sources); err != nil {
+	if err := cmp.Or(err, check.Text("notes", draft.Notes, MaxText), cleanList("source_case_ids", &draft.Sources)); err != nil {
 		return Lesson{}, err
 	}
 	if draft.Title != "" {

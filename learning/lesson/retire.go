@@ -19,10 +19,7 @@ import (
 func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft) (Lesson, error) {
 	caller := principal.Of(ctx).Keeping()
 	by, err := caller.SpeakingAs("retired_by", draft.By)
-	if err != nil {
-		return Lesson{}, err
-	}
-	if err := check.Required("reason", draft.Reason, MaxText); err != nil {
+	if err := cmp.Or(err, check.Required("reason", draft.Reason, MaxText)); err != nil {
 		return Lesson{}, err
 	}
 	if draft.SupersededBy != "" {
@@ -36,10 +33,7 @@ func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft)
 	draft.Reason = strings.TrimSpace(draft.Reason)
 	new(redact.Redaction).Text(&draft.Reason)
 	return l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
-		if err := mayChange(caller, lesson); err != nil {
-			return nil, err
-		}
-		if err := captainsRule(caller, lesson); err != nil {
+		if err := cmp.Or(mayChange(caller, lesson), captainsRule(caller, lesson)); err != nil {
 			return nil, err
 		}
 		if !lesson.active() && (draft.SupersededBy == "" || lesson.SupersededBy != "") {

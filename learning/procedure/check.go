@@ -85,71 +85,52 @@ type prepared struct {
 	body          Body
 	text          []byte // body as JSON: two that say the same have the same
 	redaction     redact.Redaction
+	err           error // the first thing that is wrong
 }
+
+// must notes what is wrong, if nothing was before.
+func (p *prepared) must(err error) { p.err = cmp.Or(p.err, err) }
 
 // Prepare checks a draft as Save does and stores nothing. An error is
 // Invalid and names the field, such as steps[2].condition.
-func Prepare(draft Draft) error {
-	_, err := prepare(draft)
-	return err
+func Prepare(draft Draft) error { return prepare(draft).err }
+
+func prepare(draft Draft) *prepared {
+	var err error
+	p := &prepared{name: draft.Name, body: Body{Description: draft.Description, LearnedFrom: draft.LearnedFrom}}
+	p.persona, err = check.Persona(draft.Persona)
+	p.must(cmp.Or(err, checkName("name", draft.Name)))
+	p.body.Category, err = learning.CheckFactCategory(draft.Category)
+	p.must(err)
+	p.clean("description", &p.body.Description, MaxText)
+	p.json("learned_from", &p.body.LearnedFrom, MaxStepResult)
+	p.params(draft.Params)
+	p.steps(draft.Steps)
+	if p.err != nil {
+		return p
+	}
+	if p.text, p.err = json.Marshal(p.body); len(p.text) > MaxSize {
+		p.must(&errs.Error{Code: errs.TooLarge, Field: "steps", Message: fmt.Sprintf("are more than a procedure holds: it has %d bytes of JSON, at most %d", len(p.text), MaxSize)})
+	}
+	return p
 }
 
-func prepare(draft Draft) (p prepared, err error) {
-	p.name = draft.Name
-	if p.persona, err = check.Persona(draft.Persona); err != nil {
-		return p, err
-	}
-	if err = checkName("name", draft.Name); err != nil {
-		return p, err
-	}
-	b := &p.body
-	if b.Category, err = learning.CheckFactCategory(draft.Category); err != nil {
-		return p, err
-	}
-	if b.Description, err = p.clean("description", draft.Description, MaxText); err != nil {
-		return p, err
-	}
-	if b.LearnedFrom, err = learning.CleanJSON(&p.redaction, "learned_from", draft.LearnedFrom, MaxStepResult); err != nil {
-		return p, err
-	}
-	if b.Params, err = p.params(draft.Params); err != nil {
-		return p, err
-	}
-	if b.Steps, err = p.steps(draft.Steps); err != nil {
-		return p, err
-	}
-	if p.text, err = json.Marshal(b); err != nil {
-		return p, err
-	}
-	if len(p.text) > MaxSize {
-		return p, &errs.Error{Code: errs.TooLarge, Field: "steps", Message: fmt.Sprintf("are more than a procedure holds: it has %d bytes of JSON, at most %d", len(p.text), MaxSize)}
-	}
-	return p, nil
-}
-
-func (p *prepared) params(params []Param) ([]Param, error) {
+func (p *prepared) params(params []Param) {
 	if len(params) > MaxParams {
-		return nil, errs.InvalidField("params", "are more than %d", MaxParams)
+		p.must(errs.InvalidField("params", "are more than %d", MaxParams))
+		return
 	}
-	clean := make([]Param, 0, len(params))
+	p.body.Params = make([]Param, 0, len(params))
 	for i, param := range params {
 		field := fmt.Sprintf("params[%d]", i)
-		if err := checkParamName(field+".name", param.Name); err != nil {
-			return nil, err
+		p.must(checkParamName(field+".name", param.Name))
+		if hasParam(p.body.Params, param.Name) {
+			p.must(errs.InvalidField(field+".name", "is there twice"))
 		}
-		if hasParam(clean, param.Name) {
-			return nil, errs.InvalidField(field+".name", "is there twice")
-		}
-		var err error
-		if param.Description, err = p.clean(field+".description", param.Description, MaxText); err != nil {
-			return nil, err
-		}
-		if param.Default, err = learning.CleanJSON(&p.redaction, field+".default", param.Default, MaxParamValue); err != nil {
-			return nil, err
-		}
-		clean = append(clean, param)
+		p.clean(field+".description", &param.Description, MaxText)
+		p.json(field+".default", &param.Default, MaxParamValue)
+		p.body.Params = append(p.body.Params, param)
 	}
-	return clean, nil
 }
 
 func checkParamName(field, name string) error {
@@ -162,81 +143,69 @@ func checkParamName(field, name string) error {
 	return nil
 }
 
-func (p *prepared) steps(steps []Step) ([]Step, error) {
-	if len(steps) == 0 {
-		return nil, errs.InvalidField("steps", "are required: at least one")
-	}
-	if len(steps) > MaxSteps {
-		return nil, errs.InvalidField("steps", "are more than %d", MaxSteps)
+func (p *prepared) steps(steps []Step) {
+	switch {
+	case len(steps) == 0:
+		p.must(errs.InvalidField("steps", "are required: at least one"))
+	case len(steps) > MaxSteps:
+		p.must(errs.InvalidField("steps", "are more than %d", MaxSteps))
 	}
 	names := map[string]bool{}
-	clean := make([]Step, 0, len(steps))
-	for i, step := range steps {
-		step, err := p.step(fmt.Sprintf("steps[%d]", i), i, step)
-		if err != nil {
-			return nil, err
-		}
+	for i := 0; i < len(steps) && p.err == nil; i++ {
+		field := fmt.Sprintf("steps[%d]", i)
+		step := p.step(field, i, steps[i])
 		if names[step.Name] {
-			return nil, errs.InvalidField(fmt.Sprintf("steps[%d].name", i), "is there twice: conditions and figures know steps by their names")
+			p.must(errs.InvalidField(field+".name", "is there twice: conditions and figures know steps by their names"))
 		}
 		names[step.Name] = true
-		clean = append(clean, step)
+		p.body.Steps = append(p.body.Steps, step)
 	}
-	return clean, nil
 }
 
-func (p *prepared) step(field string, index int, step Step) (Step, error) {
+func (p *prepared) step(field string, index int, step Step) Step {
 	if step.Name = strings.TrimSpace(step.Name); step.Name == "" {
 		step.Name = fmt.Sprintf("step-%d", index+1) // the persona's memory has steps without names
 	}
-	if err := check.Name(field+".name", step.Name); err != nil {
-		return step, err
-	}
-	for _, text := range []struct {
-		field string
-		text  *string
-		most  int
-	}{
-		{".name", &step.Name, check.MaxName},
-		{".description", &step.Description, MaxText},
-		{".action", &step.Action, MaxAction},
-		{".run", &step.Run, MaxAction},
-		{".condition", &step.Condition, condition.MaxLength},
-	} {
-		clean, err := p.clean(field+text.field, *text.text, text.most)
-		if err != nil {
-			return step, err
-		}
-		*text.text = clean
+	p.must(check.Name(field+".name", step.Name))
+	p.clean(field+".name", &step.Name, check.MaxName)
+	p.clean(field+".description", &step.Description, MaxText)
+	p.clean(field+".action", &step.Action, MaxAction)
+	p.clean(field+".run", &step.Run, MaxAction)
+	p.clean(field+".condition", &step.Condition, condition.MaxLength)
+	if p.err != nil {
+		return step
 	}
 	if step.Action == "" && step.Run == "" && step.Description == "" {
-		return step, errs.InvalidField(field, "says nothing to do: it needs an action, a run or a description")
+		p.must(errs.InvalidField(field, "says nothing to do: it needs an action, a run or a description"))
 	}
 	if step.Condition != "" {
 		if _, err := condition.Compile(step.Condition); err != nil {
-			return step, errs.InvalidField(field+".condition", "%s", errs.MessageOf(err))
+			p.must(errs.InvalidField(field+".condition", "%s", errs.MessageOf(err)))
 		}
 	}
-	if err := cmp.Or(checkAction(field+".action", step.Action, p.body.Params), checkRun(field+".run", step.Run, p.body.Params)); err != nil {
-		return step, err
-	}
+	p.must(cmp.Or(checkAction(field+".action", step.Action, p.body.Params), checkRun(field+".run", step.Run, p.body.Params)))
 	if step.Timeout < 0 || step.Timeout > MaxStepTimeout {
-		return step, errs.InvalidField(field+".timeout", "must lie between 0 (the default) and %d seconds", MaxStepTimeout)
+		p.must(errs.InvalidField(field+".timeout", "must lie between 0 (the default) and %d seconds", MaxStepTimeout))
 	}
 	switch step.OnFailure {
 	case "", OnFailureContinue:
 	case OnFailureStop:
 		step.OnFailure = "" // the default, said one way
 	default:
-		return step, errs.InvalidField(field+".on_failure", "must be %s or %s", OnFailureStop, OnFailureContinue)
+		p.must(errs.InvalidField(field+".on_failure", "must be %s or %s", OnFailureStop, OnFailureContinue))
 	}
-	return step, nil
+	return step
 }
 
 // clean checks a text and cuts its secrets out.
-func (p *prepared) clean(field, text string, most int) (string, error) {
-	if err := check.Text(field, text, most); err != nil {
-		return "", err
-	}
-	return p.redaction.Cut(strings.TrimRight(text, " \t\n")), nil
+func (p *prepared) clean(field string, text *string, most int) {
+	p.must(check.Text(field, *text, most))
+	*text = p.redaction.Cut(strings.TrimRight(*text, " \t\n"))
+}
+
+// json checks a value, and cuts its secrets out.
+func (p *prepared) json(field string, raw *json.RawMessage, most int) {
+	clean, err := learning.CleanJSON(&p.redaction, field, *raw, most)
+	p.must(err)
+	*raw = clean
 }

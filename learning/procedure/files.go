@@ -55,11 +55,7 @@ func (p *Procedures) Read(ctx context.Context, file File) (Saved, error) {
 	if err := principal.Of(ctx).Need(principal.ScopeAdmin); err != nil {
 		return Saved{}, err
 	}
-	prepared, err := prepare(file.Draft)
-	if err != nil {
-		return Saved{}, err
-	}
-	return p.put(ctx, prepared, "", &file)
+	return p.put(ctx, prepare(file.Draft), "", &file)
 }
 
 // Written implements Folder.

@@ -73,15 +73,14 @@ func (p *Procedures) Save(ctx context.Context, draft Draft) (Saved, error) {
 	if err != nil {
 		return Saved{}, err
 	}
-	prepared, err := prepare(draft)
-	if err != nil {
-		return Saved{}, err
-	}
-	return p.put(ctx, prepared, author, nil)
+	return p.put(ctx, prepare(draft), author, nil)
 }
 
 // put stores a prepared procedure; read tells of the file that it was read from, nil if it was not.
-func (p *Procedures) put(ctx context.Context, prepared prepared, author string, read *File) (Saved, error) {
+func (p *Procedures) put(ctx context.Context, prepared *prepared, author string, read *File) (Saved, error) {
+	if prepared.err != nil {
+		return Saved{}, prepared.err
+	}
 	var stored Stored
 	var changed bool
 	err := p.store.ChangeProcedures(ctx, func(tx Tx) error {
@@ -139,7 +138,7 @@ func (p *Procedures) put(ctx context.Context, prepared prepared, author string, 
 	return Saved{Persona: prepared.persona, Name: prepared.name, Version: stored.Version, Changed: changed, Redacted: prepared.redaction.Kinds()}, err
 }
 
-func sameBody(body Body, prepared prepared) bool {
+func sameBody(body Body, prepared *prepared) bool {
 	text, err := json.Marshal(body)
 	return err == nil && string(text) == string(prepared.text)
 }
@@ -294,14 +293,9 @@ func no(ref Ref) error {
 
 // List implements Service.
 func (p *Procedures) List(ctx context.Context, filter Filter) (Page, error) {
-	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
-		return Page{}, err
-	}
 	var err error
-	if filter.Persona, err = personaOrAll(filter.Persona); err != nil {
-		return Page{}, err
-	}
-	if err := check.Name("category", filter.Category); err != nil {
+	filter.Persona, err = personaOrAll(filter.Persona)
+	if err = cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), err, check.Name("category", filter.Category)); err != nil {
 		return Page{}, err
 	}
 	if persona, name, ok := strings.Cut(filter.After, "/"); filter.After != "" && (!ok || !procedureName.MatchString(persona) || !procedureName.MatchString(name)) {
@@ -337,25 +331,18 @@ func personaOrAll(persona string) (string, error) {
 
 // Search implements Service.
 func (p *Procedures) Search(ctx context.Context, query Query) (Results, error) {
-	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), learning.CheckQuery(query.Query)); err != nil {
-		return Results{}, err
-	}
-	persona, err := personaOrAll(query.Persona)
-	if err != nil {
-		return Results{}, err
-	}
-	if err := check.Name("category", query.Category); err != nil {
-		return Results{}, err
-	}
-	limit, err := check.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
-	if err != nil {
-		return Results{}, err
-	}
-	if err := check.Name("agent_id", query.AgentID); err != nil {
-		return Results{}, err
-	}
-	span, err := shelf.SpanOf(query.Since, query.Until, query.TimeRange, p.now())
-	if err != nil {
+	persona, wrongPersona := personaOrAll(query.Persona)
+	limit, wrongLimit := check.Limit(query.Limit, learning.DefaultKnowledgeLimit, learning.MaxLimit)
+	span, wrongSpan := shelf.SpanOf(query.Since, query.Until, query.TimeRange, p.now())
+	if err := cmp.Or(
+		principal.Of(ctx).Need(principal.ScopeRead),
+		learning.CheckQuery(query.Query),
+		wrongPersona,
+		check.Name("category", query.Category),
+		wrongLimit,
+		check.Name("agent_id", query.AgentID),
+		wrongSpan,
+	); err != nil {
 		return Results{}, err
 	}
 	var tags []string

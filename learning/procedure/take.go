@@ -52,12 +52,12 @@ func take(given Procedure, at time.Time) (s Stored, err error) {
 	if err := learning.CheckAuthor("agent_id", given.Author); err != nil {
 		return s, err
 	}
-	prepared, err := prepare(Draft{
+	prepared := prepare(Draft{
 		Persona: given.Persona, Name: given.Name, Description: given.Description, Category: given.Category, Params: given.Params, Steps: given.Steps,
 		LearnedFrom: given.LearnedFrom,
 	})
-	if err != nil {
-		return s, err
+	if prepared.err != nil {
+		return s, prepared.err
 	}
 	if err := learning.CheckFigures("runs", given.Runs, "succeeded", given.Succeeded, "version", given.Version); err != nil {
 		return s, err
