@@ -30,12 +30,11 @@ type plan struct {
 	change Change
 	fates  []fate
 
-	writer       principal.Principal
-	found        Found
-	inserted     map[string]int                  // where an entry that this plan writes stands in Insert
-	updated      map[string]int                  // or in Update
-	fingerprints map[string]learning.Fingerprint // what these say now
-	same         map[learning.Fingerprint]string // and the other way round
+	writer  principal.Principal
+	found   Found
+	written []*Record          // in their order
+	now     map[string]*Record // these by their ids
+	fresh   map[string]bool    // those that were not there
 }
 
 // prepare checks a draft and cuts its secrets out.
@@ -98,10 +97,7 @@ func (k *Base) write(ctx context.Context, writer principal.Principal, drafts []p
 // ones before it did.
 func decide(drafts []prepared, found Found, writer principal.Principal) plan {
 	found.within(writer)
-	p := plan{
-		fates: make([]fate, len(drafts)), writer: writer, found: found, inserted: map[string]int{}, updated: map[string]int{},
-		fingerprints: map[string]learning.Fingerprint{}, same: map[learning.Fingerprint]string{},
-	}
+	p := plan{fates: make([]fate, len(drafts)), writer: writer, found: found, now: map[string]*Record{}, fresh: map[string]bool{}}
 	for i, d := range drafts {
 		f := &p.fates[i]
 		f.ID, f.Redacted = d.record.ID, d.redacted
@@ -124,19 +120,24 @@ func decide(drafts []prepared, found Found, writer principal.Principal) plan {
 			}
 			continue
 		}
-		p.insert(d.record)
+		p.fresh[d.record.ID] = true
+		p.write(EventStored, d.record)
 		p.supersede(&d, f)
+	}
+	for _, r := range p.written {
+		if p.fresh[r.ID] {
+			p.change.Insert = append(p.change.Insert, *r)
+		} else {
+			p.change.Update = append(p.change.Update, *r)
+		}
 	}
 	return p
 }
 
 // entry returns the entry with the id as it stands by now.
 func (p *plan) entry(id string) (Knowledge, bool) {
-	if at, ok := p.inserted[id]; ok {
-		return p.change.Insert[at].Knowledge, true
-	}
-	if at, ok := p.updated[id]; ok {
-		return p.change.Update[at].Knowledge, true
+	if r, written := p.now[id]; written {
+		return r.Knowledge, true
 	}
 	old, ok := p.found.Entries[id]
 	return old, ok
@@ -144,20 +145,14 @@ func (p *plan) entry(id string) (Knowledge, bool) {
 
 // twin returns the id of an entry that says the same by now.
 func (p *plan) twin(fingerprint learning.Fingerprint) (string, bool) {
-	for _, known := range []map[learning.Fingerprint]string{p.same, p.found.Same} {
-		if id, ok := known[fingerprint]; ok {
-			if now, changed := p.fingerprints[id]; !changed || now == fingerprint {
-				return id, true
-			}
+	for _, r := range slices.Backward(p.written) {
+		if r.Fingerprint == fingerprint {
+			return r.ID, true
 		}
 	}
-	return "", false
-}
-
-func (p *plan) insert(record Record) {
-	p.inserted[record.ID] = len(p.change.Insert)
-	p.change.Insert = append(p.change.Insert, record)
-	p.wrote(EventStored, record)
+	id, ok := p.found.Same[fingerprint]
+	_, changed := p.now[id] // and says something else now
+	return id, ok && !changed
 }
 
 func (p *plan) update(record Record, old Knowledge, f *fate) {
@@ -171,24 +166,16 @@ func (p *plan) update(record Record, old Knowledge, f *fate) {
 		return
 	}
 	f.Updated = true
-	p.replace(record)
+	p.write(EventUpdated, record)
 }
 
-// replace writes an entry that is there.
-func (p *plan) replace(record Record) {
-	if at, ok := p.inserted[record.ID]; ok {
-		p.change.Insert[at] = record
-	} else if at, ok := p.updated[record.ID]; ok {
-		p.change.Update[at] = record
+// write writes an entry.
+func (p *plan) write(kind string, record Record) {
+	if before, again := p.now[record.ID]; again {
+		*before = record
 	} else {
-		p.updated[record.ID] = len(p.change.Update)
-		p.change.Update = append(p.change.Update, record)
+		p.written, p.now[record.ID] = append(p.written, &record), &record
 	}
-	p.wrote(EventUpdated, record)
-}
-
-func (p *plan) wrote(kind string, record Record) {
-	p.fingerprints[record.ID], p.same[record.Fingerprint] = record.Fingerprint, record.ID
 	p.change.Events = append(p.change.Events, event(kind, record.Knowledge, p.writer, record.UpdatedAt))
 }
 

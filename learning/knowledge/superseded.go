@@ -63,7 +63,7 @@ func (p *plan) again(id string, d *prepared) error {
 		return err
 	}
 	twin.SupersededBy, twin.UpdatedAt = "", d.record.UpdatedAt
-	p.replace(recordOf(twin))
+	p.write(EventUpdated, recordOf(twin))
 	return nil
 }
 
@@ -76,7 +76,7 @@ func (p *plan) supersede(d *prepared, f *fate) {
 		}
 		f.Supersedes = append(f.Supersedes, id)
 		old.SupersededBy, old.UpdatedAt = f.ID, d.record.UpdatedAt
-		p.replace(recordOf(old))
+		p.write(EventUpdated, recordOf(old))
 	}
 }
 
