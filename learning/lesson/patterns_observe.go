@@ -66,38 +66,39 @@ type observation struct {
 	events   []eventlog.Event
 }
 
-// patternKindOf says which kind of pattern lessons like this one form.
-func patternKindOf(lesson *Lesson) PatternType {
-	switch lesson.Type {
-	case learning.LessonFailure, learning.LessonWarning:
-		return PatternRecurringFailure
-	case learning.LessonWorkaround:
-		return PatternCommonSolution
-	case learning.LessonAntiPattern:
-		return PatternAntiPattern
-	case learning.LessonOptimization:
-		return PatternOptimization
-	case learning.LessonDiscovery:
-		if lesson.Solution != "" {
-			return PatternCommonSolution
-		}
-	}
-	return PatternBestPractice
+// gathering is a kind of pattern, the types of the lessons that it gathers, and how its description begins.
+type gathering struct {
+	kind  PatternType
+	types []learning.LessonType
+	lead  string
 }
 
-// typesOf are the types of the lessons that patterns of a kind gather.
-func typesOf(kind PatternType) []learning.LessonType {
-	switch kind {
-	case PatternRecurringFailure:
-		return []learning.LessonType{learning.LessonFailure, learning.LessonWarning}
-	case PatternCommonSolution:
-		return []learning.LessonType{learning.LessonWorkaround, learning.LessonDiscovery}
-	case PatternAntiPattern:
-		return []learning.LessonType{learning.LessonAntiPattern}
-	case PatternOptimization:
-		return []learning.LessonType{learning.LessonOptimization}
+// gatherings are all kinds. A discovery is of the one with solutions if it says one; the last stands for any other.
+var gatherings = []gathering{
+	{PatternRecurringFailure, []learning.LessonType{learning.LessonFailure, learning.LessonWarning}, "It fails again and again: "},
+	{PatternCommonSolution, []learning.LessonType{learning.LessonWorkaround, learning.LessonDiscovery}, "It was solved like this more than once: "},
+	{PatternAntiPattern, []learning.LessonType{learning.LessonAntiPattern}, "It was found to be a mistake more than once: "},
+	{PatternOptimization, []learning.LessonType{learning.LessonOptimization}, "It made things better more than once: "},
+	{PatternBestPractice, []learning.LessonType{learning.LessonSuccess, learning.LessonDiscovery}, "It worked more than once: "},
+}
+
+// gatheringWhere is the first of which something holds, or the last.
+func gatheringWhere(holds func(g gathering) bool) gathering {
+	if i := slices.IndexFunc(gatherings, holds); i >= 0 {
+		return gatherings[i]
 	}
-	return []learning.LessonType{learning.LessonSuccess, learning.LessonDiscovery}
+	return gatherings[len(gatherings)-1]
+}
+
+func gatheringOf(kind PatternType) gathering {
+	return gatheringWhere(func(g gathering) bool { return g.kind == kind })
+}
+
+// patternKindOf says which kind of pattern lessons like this one form.
+func patternKindOf(lesson *Lesson) PatternType {
+	return gatheringWhere(func(g gathering) bool {
+		return slices.Contains(g.types, lesson.Type) && (lesson.Type != learning.LessonDiscovery || lesson.Solution != "")
+	}).kind
 }
 
 // gather lets the lesson join the pattern of its kind whose representative it
@@ -125,7 +126,7 @@ func (o *observation) gather(again bool) error {
 // joinRepresentative joins the pattern of a kind whose representative the
 // lesson is most like, if it is like one.
 func (o *observation) joinRepresentative(kind PatternType) (bool, error) {
-	for _, hit := range o.reps.Like(o.of, likeness.LikeFilter{Types: typesOf(kind)}) {
+	for _, hit := range o.reps.Like(o.of, likeness.LikeFilter{Types: gatheringOf(kind).types}) {
 		rep, there := o.reps.WordsOf(hit.ID)
 		if !there || !together(hit, o.of.Domain == rep.Domain) {
 			continue
@@ -154,7 +155,7 @@ func together(hit likeness.LikeHit, sameDomain bool) bool {
 // gatherLike looks at the lessons that are like this one. It joins the pattern that they are in, if the lesson is like
 // the whole of it, or forms one with those that are in none.
 func (o *observation) gatherLike() (bool, error) {
-	hits := o.like.Like(o.of, likeness.LikeFilter{Types: typesOf(o.kind), Self: o.lesson.ID})
+	hits := o.like.Like(o.of, likeness.LikeFilter{Types: gatheringOf(o.kind).types, Self: o.lesson.ID})
 	near := likeness.Near(hits)         // the others are the background that these must stand out against
 	groups := make([]string, len(hits)) // the pattern that each is in; empty: none; "-": it can be in none
 	found := map[string]Pattern{}

@@ -15,12 +15,7 @@ import (
 // describe names a pattern and says what it is about, in its representative's words.
 func describe(pattern *Pattern, lesson *Lesson) {
 	pattern.Name = nameOf(lesson.Title)
-	lead := map[PatternType]string{
-		PatternRecurringFailure: "It fails again and again: ", PatternCommonSolution: "It was solved like this more than once: ",
-		PatternBestPractice: "It worked more than once: ", PatternAntiPattern: "It was found to be a mistake more than once: ",
-		PatternOptimization: "It made things better more than once: ",
-	}[pattern.Type]
-	parts := []string{lead + strings.TrimSuffix(lesson.Title, ".")}
+	parts := []string{gatheringOf(pattern.Type).lead + strings.TrimSuffix(lesson.Title, ".")}
 	if lesson.RootCause != "" {
 		parts = append(parts, "Root cause: "+strings.TrimSuffix(lesson.RootCause, "."))
 	}
