@@ -184,6 +184,8 @@ func enrich(lesson, report *Lesson, added []string) (was, became *Patch, others 
 		case slices.Contains(named, field) && learning.Fold(says.String()) == learning.Fold(have.String()):
 		case have.Len() == 0:
 			set.Field(i).Set(says.Addr())
+		case field == "title": // people look for it first
+			others = append([]string{field}, others...)
 		default:
 			others = append(others, field)
 		}
