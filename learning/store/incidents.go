@@ -102,7 +102,7 @@ var (
 
 // Uses implements history.Store.
 func (s *Store) Uses(ctx context.Context) ([]history.Use, error) {
-	return uses.List(s.Read.WithContext(ctx), "WHERE failures > 1 AND since = 0")
+	return uses.List(s.Read.WithContext(ctx), "WHERE failures > 1 AND since < 1")
 }
 
 // IncidentSources implements history.Store.
