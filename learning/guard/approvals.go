@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -38,7 +37,8 @@ const (
 	// maxPendingOf and maxPendingAll bound what waits, of one token and of all; whoever has most gives way first.
 	maxPendingOf  = 100
 	maxPendingAll = 2000
-	// approvalWait is how long a check waits until it is on disk that its approval was used. A hook gives up after two seconds.
+	// approvalWait is how long a check that is blocked waits for what a person said, and until it is on disk that an approval was used.
+	// A hook gives up after two seconds.
 	approvalWait = time.Second
 
 	// DefaultPermissionDays and MaxPermissionDays bound a standing permission.
@@ -88,59 +88,6 @@ type PermissionList struct {
 	Count       int                 `json:"count"`
 }
 
-// decisions are what people said, as checks see it. It follows the database commit by commit.
-type decisions struct {
-	mu        sync.Mutex
-	approvals map[string]lesson.Approval // approved or denied, by id
-	standing  []lesson.Permission
-}
-
-func (g *Guards) loadDecisions(ctx context.Context) error {
-	for _, state := range []lesson.ApprovalState{lesson.ApprovalApproved, lesson.ApprovalDenied} {
-		list, err := g.store.ListApprovals(ctx, "", state, 0, maxPendingAll)
-		if err != nil {
-			return err
-		}
-		for _, a := range list {
-			g.decided(a)
-		}
-	}
-	standing, err := g.store.ListPermissions(ctx, 2*maxPermissions)
-	if err != nil {
-		return err
-	}
-	for _, p := range standing {
-		g.permit(p)
-	}
-	return nil
-}
-
-// decided lets checks see what a person said.
-func (g *Guards) decided(a lesson.Approval) {
-	g.said.mu.Lock()
-	defer g.said.mu.Unlock()
-	now := g.clock()
-	if g.said.approvals == nil {
-		g.said.approvals = map[string]lesson.Approval{}
-	}
-	maps.DeleteFunc(g.said.approvals, func(_ string, old lesson.Approval) bool { return !old.Live(now) })
-	if a.Live(now) {
-		g.said.approvals[a.ID] = a
-	}
-}
-
-// permit lets checks see a permission, or that it was revoked.
-func (g *Guards) permit(p lesson.Permission) {
-	g.said.mu.Lock()
-	defer g.said.mu.Unlock()
-	now := g.clock()
-	// Checks read the list without a lock: another takes its place.
-	g.said.standing = slices.DeleteFunc(slices.Clone(g.said.standing), func(old lesson.Permission) bool { return old.ID == p.ID || !old.Live(now) })
-	if p.Live(now) {
-		g.said.standing = append(g.said.standing, p)
-	}
-}
-
 // exactly is the SHA-256 of an action with the files that it runs and their hashes, in hexadecimal, or "" if it has no exact form.
 func exactly(action rule.Action, shown []string) string {
 	form := act.Exact(action.Command, action.Tool, action.Args)
@@ -163,8 +110,8 @@ func approvalID(exact, folder, agent string) string {
 }
 
 // ask looks whether a person allowed what the verdict blocks, and lifts the verdict then. Else it returns what
-// is to be stored so that a person may, and what to say of it. Nothing is waited for but, where a person did
-// allow it, that it is on disk that this was used.
+// is to be stored so that a person may, and what to say of it. Where a person did allow it, it waits until it is on
+// disk that this was used.
 func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verdict, check string) (ask *lesson.Approval, said string) {
 	caller := principal.Of(ctx)
 	if action.Agent == "" && caller.Unissued() {
@@ -173,7 +120,9 @@ func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verd
 	if verdict.Decision != rule.DecisionBlock || action.Agent == "" {
 		return nil, ""
 	}
-	if p := g.permitted(action, *verdict); p != nil {
+	if p, err := g.permitted(ctx, action, *verdict); err != nil {
+		said = unheard + errs.MessageOf(err)
+	} else if p != nil {
 		verdict.Lift(fmt.Sprintf("allowed until %s by %s (permission %s)", p.EndsAt.Format(time.DateOnly), p.Owner, p.ID))
 		return nil, ""
 	}
@@ -193,14 +142,22 @@ func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verd
 	}
 	at := g.clock()
 	id := approvalID(exact, action.Folder, action.Agent)
-	if old, ok := g.claim(id, exact, blocking, at); ok && old.State == lesson.ApprovalDenied {
+	old, err := g.decided(ctx, id, exact, blocking, at)
+	switch {
+	case err != nil:
+		said = unheard + errs.MessageOf(err)
+	case old == nil:
+	case old.State == lesson.ApprovalDenied:
 		said = fmt.Sprintf("%s refused this%s", old.DecidedBy, because(old.Notes))
-	} else if ok {
-		if err := g.use(ctx, old, check, at); err != nil {
+	default:
+		err := g.use(ctx, *old, check, at)
+		if err == nil {
+			verdict.Lift(fmt.Sprintf("allowed once by %s (approval %s)", old.DecidedBy, old.ID))
+			return nil, ""
+		}
+		if errs.CodeOf(err) != errs.Conflict { // else another check used it
 			return nil, fmt.Sprintf("%s allowed this, and that it is used now could not be written: %s", old.DecidedBy, errs.MessageOf(err))
 		}
-		verdict.Lift(fmt.Sprintf("allowed once by %s (approval %s)", old.DecidedBy, old.ID))
-		return nil, ""
 	}
 	if said == "" {
 		said = fmt.Sprintf("a person may allow exactly this, once: approval %s", id)
@@ -248,22 +205,22 @@ func fullText(a rule.Action) string {
 	return strings.TrimSpace(a.Command + " " + string(args))
 }
 
-// claim takes what a person allowed out of what checks see, so that one check has it. What he denied stays.
-func (g *Guards) claim(id, exact string, blocking []rule.Match, at time.Time) (lesson.Approval, bool) {
-	g.said.mu.Lock()
-	defer g.said.mu.Unlock()
-	a, ok := g.said.approvals[id]
-	if !ok || a.Exact != exact || !a.Live(at) || !a.Covers(blocking) {
-		return a, false
+// unheard says that it is not known what a person said.
+const unheard = "what a person said of this could not be read: "
+
+// decided is what a person said of an action, if it still holds; nil: nothing.
+func (g *Guards) decided(ctx context.Context, id, exact string, blocking []rule.Match, at time.Time) (*lesson.Approval, error) {
+	ctx, cancel := context.WithTimeout(ctx, approvalWait)
+	defer cancel()
+	a, ok, err := g.store.Approval(ctx, id)
+	if err != nil || !ok || a.State != lesson.ApprovalApproved && a.State != lesson.ApprovalDenied || a.Exact != exact || !a.Live(at) || !a.Covers(blocking) {
+		return nil, err
 	}
-	if a.State == lesson.ApprovalApproved {
-		delete(g.said.approvals, id)
-	}
-	return a, true
+	return &a, nil
 }
 
-// use writes that an approval was used, and returns once that is on disk. The approval is whose it was when it
-// was claimed: what was decided anew since is another one.
+// use writes that an approval was used, and returns once that is on disk. Of two checks at once one has it. What was decided
+// anew since is another one.
 func (g *Guards) use(ctx context.Context, a lesson.Approval, check string, at time.Time) error {
 	written := g.store.Change(context.WithoutCancel(ctx), func(tx lesson.PipelineTx) error {
 		stored, ok, err := tx.ApprovalOf(a.ID)
@@ -281,13 +238,7 @@ func (g *Guards) use(ctx context.Context, a lesson.Approval, check string, at ti
 			lesson.ApprovalEvent{State: lesson.ApprovalUsed, By: a.DecidedBy, Number: a.Number})
 	}, nil)
 	done := make(chan error, 1)
-	go func() {
-		err := written()
-		if err != nil && errs.CodeOf(err) != errs.Conflict {
-			g.decided(a) // nothing was written: it may be used still
-		}
-		done <- err
-	}()
+	go func() { done <- written() }()
 	late := time.NewTimer(approvalWait)
 	defer late.Stop()
 	select {
@@ -411,7 +362,6 @@ func (g *Guards) decide(ctx context.Context, id string, state lesson.ApprovalSta
 	g.ledger.settle(ctx)
 	at := g.clock()
 	var decided lesson.Approval
-	var standing *lesson.Permission
 	err = g.store.Change(ctx, func(tx lesson.PipelineTx) error {
 		a, ok, err := tx.ApprovalOf(id)
 		if err != nil {
@@ -431,7 +381,7 @@ func (g *Guards) decide(ctx context.Context, id string, state lesson.ApprovalSta
 		}
 		a.State, a.DecidedBy, a.DecidedAt, a.EndsAt, a.Notes = state, by, &at, at.Add(ApprovalFor), draft.Notes
 		if draft.Always {
-			if standing, err = permissionOf(tx, a, draft); err != nil {
+			if err := givePermission(tx, a, draft); err != nil {
 				return err
 			}
 		}
@@ -441,13 +391,7 @@ func (g *Guards) decide(ctx context.Context, id string, state lesson.ApprovalSta
 		decided = a
 		return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventApproval, Subject: id, Agent: a.Agent, Project: a.Project, At: at},
 			lesson.ApprovalEvent{State: state, By: by, Number: a.Number, EndsAt: a.EndsAt})
-	}, func() {
-		g.decided(decided)
-		g.tell() // hooks that left the router alone see by its copy that it is there
-		if standing != nil {
-			g.permit(*standing)
-		}
-	})()
+	}, g.tell)() // hooks that left the router alone see by its copy that it is there
 	if err != nil {
 		return lesson.Approval{}, err
 	}

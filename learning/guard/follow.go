@@ -64,7 +64,7 @@ func enter(tx lesson.PipelineTx, c lesson.CheckRecord) (known bool, err error) {
 // Follow brings the rules in step with events that another router wrote.
 func (g *Guards) Follow(ctx context.Context, events []eventlog.Event) error {
 	var lessons, patterns, standings []string
-	packs, decisions := false, false
+	packs := false
 	for _, e := range events {
 		switch {
 		case strings.HasPrefix(e.Type, "lesson."):
@@ -75,17 +75,10 @@ func (g *Guards) Follow(ctx context.Context, events []eventlog.Event) error {
 			standings = append(standings, e.Subject)
 		case e.Type == lesson.EventPackChanged:
 			packs = true
-		case e.Type == lesson.EventApproval, e.Type == lesson.EventPermission:
-			decisions = true
 		}
 	}
 	if packs {
 		if err := g.loadPacks(ctx); err != nil {
-			return err
-		}
-	}
-	if decisions {
-		if err := g.loadDecisions(ctx); err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,6 @@ type Guards struct {
 	options GuardsOptions
 	packing sync.Mutex // held while packs are switched
 	changed chan struct{}
-	said    decisions
 
 	mu        sync.RWMutex
 	rules     map[string]*heldRule

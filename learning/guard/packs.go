@@ -501,7 +501,10 @@ func (g *Guards) Explain(ctx context.Context, action rule.Action) (Explained, er
 	}
 	verdict := g.guard.Judge(ctx, action)
 	g.fill(verdict.Matches, g.clock())
-	allowed := g.permitted(action, verdict)
+	allowed, err := g.permitted(ctx, action, verdict)
+	if err != nil {
+		return Explained{}, err
+	}
 	explained := Explained{Decision: verdict.Decision, Allowed: allowed, Matches: g.explanations(action.Project, verdict.Matches), Acts: []ActRead{}, Notes: defaults.List(verdict.Notes)}
 	for _, a := range rule.Acts(action) {
 		if len(explained.Acts) >= maxExplained {

@@ -18,15 +18,15 @@ import (
 	"skillrouter/learning/lesson"
 )
 
-// permissionOf stores the standing permission that a person gives with an approval.
-func permissionOf(tx lesson.PipelineTx, a lesson.Approval, draft ApprovalDraft) (*lesson.Permission, error) {
+// givePermission stores the standing permission that a person gives with an approval.
+func givePermission(tx lesson.PipelineTx, a lesson.Approval, draft ApprovalDraft) error {
 	days, err := check.Limit(draft.Days, DefaultPermissionDays, MaxPermissionDays)
 	if err != nil {
-		return nil, errs.InvalidField("days", "is 1 to %d", MaxPermissionDays)
+		return errs.InvalidField("days", "is 1 to %d", MaxPermissionDays)
 	}
 	id, err := learning.NewID()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p := &lesson.Permission{
 		ID: id, Exact: a.Exact, Action: a.Action, Tool: a.Tool, AgentKind: principal.KindOf(a.Agent), Project: a.Project, Folder: a.Folder, RuleIDs: []string{},
@@ -35,58 +35,58 @@ func permissionOf(tx lesson.PipelineTx, a lesson.Approval, draft ApprovalDraft) 
 	for _, m := range a.Matches {
 		switch {
 		case rule.Lasting(m.RuleID):
-			return nil, errs.Errorf(errs.Forbidden, "%q is allowed once at a time: what it harms cannot be had back, and is not the same tomorrow", m.Title)
+			return errs.Errorf(errs.Forbidden, "%q is allowed once at a time: what it harms cannot be had back, and is not the same tomorrow", m.Title)
 		case m.Lane == rule.LaneUnread:
-			return nil, errs.Errorf(errs.Forbidden, "this was not read to its end, so nobody knows what would be allowed: allow it once")
+			return errs.Errorf(errs.Forbidden, "this was not read to its end, so nobody knows what would be allowed: allow it once")
 		}
 		p.RuleIDs = append(p.RuleIDs, m.RuleID)
 	}
 	if draft.Project {
 		if p.Project == "" {
-			return nil, errs.InvalidField("project", "is for an action of a project, and this was asked for outside of any")
+			return errs.InvalidField("project", "is for an action of a project, and this was asked for outside of any")
 		}
 		p.Folder = ""
 	}
 	if p.Folder == "" && p.Project == "" {
-		return nil, errs.InvalidField("always", "needs a place: the check said neither folder nor project")
+		return errs.InvalidField("always", "needs a place: the check said neither folder nor project")
 	}
 	if draft.Pattern != "" {
 		if err := check.Line("pattern", draft.Pattern); err != nil {
-			return nil, err
+			return err
 		}
 		want, ok := plainWords(draft.Pattern)
 		switch {
 		case !ok || len(want) == 0 || strings.Contains(want[0], "*"):
-			return nil, errs.InvalidField("pattern", "is one plain command, and its program is named: no pipes, variables or redirections")
+			return errs.InvalidField("pattern", "is one plain command, and its program is named: no pipes, variables or redirections")
 		case !fitsPattern(want, a.Action):
-			return nil, errs.InvalidField("pattern", "does not fit what was asked for")
+			return errs.InvalidField("pattern", "does not fit what was asked for")
 		}
 		p.Pattern, p.Exact = draft.Pattern, ""
 	}
 	held, err := tx.CountPermissions(p.CreatedAt)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if held >= maxPermissions {
-		return nil, errs.Errorf(errs.Conflict, "there are %d standing permissions already: revoke some", held)
+		return errs.Errorf(errs.Conflict, "there are %d standing permissions already: revoke some", held)
 	}
 	if err := tx.AddPermission(p); err != nil {
-		return nil, err
+		return err
 	}
-	return p, lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventPermission, Subject: p.ID, Agent: a.Agent, Project: p.Project, At: p.CreatedAt},
+	return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventPermission, Subject: p.ID, Agent: a.Agent, Project: p.Project, At: p.CreatedAt},
 		lesson.ApprovalEvent{State: lesson.ApprovalApproved, By: p.Owner, Number: p.Number, EndsAt: p.EndsAt})
 }
 
 // permitted is the standing permission that lifts all that blocks an action; nil: there is none.
-func (g *Guards) permitted(action rule.Action, verdict rule.Verdict) *lesson.Permission {
+func (g *Guards) permitted(ctx context.Context, action rule.Action, verdict rule.Verdict) (*lesson.Permission, error) {
 	if verdict.Decision != rule.DecisionBlock || action.Agent == "" {
-		return nil
+		return nil, nil
 	}
-	g.said.mu.Lock()
-	standing := g.said.standing // it is never changed in place where somebody reads: see permit
-	g.said.mu.Unlock()
-	if len(standing) == 0 {
-		return nil
+	ctx, cancel := context.WithTimeout(ctx, approvalWait)
+	defer cancel()
+	standing, err := g.store.ListPermissions(ctx, 2*maxPermissions)
+	if err != nil {
+		return nil, err
 	}
 	exact, at := "", g.clock()
 	for _, p := range standing {
@@ -108,9 +108,9 @@ func (g *Guards) permitted(action rule.Action, verdict rule.Verdict) *lesson.Per
 				continue
 			}
 		}
-		return &p
+		return &p, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // plainWords are the words of a text that is one command of nothing but words, each as the shell would pass it.
@@ -211,11 +211,7 @@ func (g *Guards) EndPermissions(ctx context.Context, before time.Time) error {
 			continue
 		}
 		a.EndsAt = g.clock()
-		err = g.store.Change(ctx, func(tx lesson.PipelineTx) error { return tx.PutApproval(&a) }, func() {
-			g.said.mu.Lock()
-			defer g.said.mu.Unlock()
-			delete(g.said.approvals, a.ID)
-		})()
+		err = g.store.Change(ctx, func(tx lesson.PipelineTx) error { return tx.PutApproval(&a) }, nil)()
 	}
 	return err
 }
@@ -240,6 +236,6 @@ func (g *Guards) revoke(ctx context.Context, id, by string) (lesson.Permission, 
 		}
 		return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventPermission, Subject: id, Agent: p.AgentKind, Project: p.Project, At: at},
 			lesson.ApprovalEvent{State: lesson.ApprovalDenied, By: by, Number: p.Number})
-	}, func() { g.permit(revoked) })()
+	}, nil)()
 	return revoked, err
 }

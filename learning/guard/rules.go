@@ -128,7 +128,7 @@ func (k *heldRule) shown(s lesson.GuardStanding, at time.Time) Rule {
 
 // Load reads the rules from the database. It is called before the first check.
 func (g *Guards) Load(ctx context.Context) error {
-	if err := cmp.Or(g.loadPacks(ctx), g.loadDecisions(ctx)); err != nil {
+	if err := g.loadPacks(ctx); err != nil {
 		return err
 	}
 	standings, err := g.store.GuardStandings(ctx, nil)

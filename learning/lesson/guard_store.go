@@ -23,6 +23,8 @@ type GuardStore interface {
 	OfflineChecks(ctx context.Context, since time.Time) (times int, last time.Time, err error)
 	// AskedGuard tells when each agent last asked the guard, of those that did since a time.
 	AskedGuard(ctx context.Context, since time.Time) (map[string]time.Time, error)
+	// Approval returns the approval of an id.
+	Approval(ctx context.Context, id string) (approval Approval, ok bool, err error)
 	// ListApprovals returns approvals, newest first, whose number is below before (0: all), of one agent and of one state as it is stored, if they are named.
 	ListApprovals(ctx context.Context, agent string, state ApprovalState, before int64, limit int) ([]Approval, error)
 	// ListPermissions returns the permissions, newest first; those that were revoked too.

@@ -19,6 +19,11 @@ func (s *Store) ListApprovals(ctx context.Context, agent string, state lesson.Ap
 	return approvals.List(s.Read.WithContext(ctx), c.Text+" ORDER BY num DESC LIMIT ?", c.With(limit)...)
 }
 
+// Approval implements lesson.GuardStore.
+func (s *Store) Approval(ctx context.Context, id string) (lesson.Approval, bool, error) {
+	return approvals.One(s.Read.WithContext(ctx), "WHERE id = ?", id)
+}
+
 // ApprovalOf implements lesson.GuardTx.
 func (tx *transaction) ApprovalOf(id string) (lesson.Approval, bool, error) {
 	return approvals.One(tx.db, "WHERE id = ?", id)
