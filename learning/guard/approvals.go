@@ -290,50 +290,26 @@ func storeAsks(tx lesson.PipelineTx, records []lesson.CheckRecord) error {
 // Approvals implements Service. It needs ScopeRead, and shows each agent its own actions.
 func (g *Guards) Approvals(ctx context.Context, filter ApprovalFilter) (ApprovalPage, error) {
 	p := principal.Of(ctx)
+	limit, wide := check.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
+	before, gone := learning.ReadCursor(filter.Cursor)
 	if err := cmp.Or(
 		p.Need(principal.ScopeRead),
 		check.Name("agent", filter.Agent),
-		check.Optional("state", filter.State, lesson.ApprovalStates()),
+		check.Optional("state", filter.State, lesson.ApprovalStates()), wide, gone,
 	); err != nil {
-		return ApprovalPage{}, err
-	}
-	stored := filter.State
-	if filter.State == lesson.ApprovalExpired {
-		stored = ""
-	}
-	limit, err := check.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
-	if err != nil {
-		return ApprovalPage{}, err
-	}
-	before, err := learning.ReadCursor(filter.Cursor)
-	if err != nil {
 		return ApprovalPage{}, err
 	}
 	g.ledger.settle(ctx)
 	page, at := ApprovalPage{Approvals: []lesson.Approval{}}, g.clock()
-	for len(page.Approvals) < limit { // what has expired is stored as it was
-		list, err := g.store.ListApprovals(ctx, filter.Agent, stored, before, limit+1)
-		if err != nil {
-			return ApprovalPage{}, err
-		}
-		for i, a := range list {
-			before = a.Number
-			if shown := a.Shown(p, at); filter.State == "" || shown.State == filter.State {
-				page.Approvals = append(page.Approvals, shown)
-			}
-			if len(page.Approvals) == limit {
-				if i < len(list)-1 || len(list) > limit {
-					page.Next = strconv.FormatInt(a.Number, 10)
-				}
-				break
-			}
-		}
-		if len(list) <= limit {
-			break
-		}
+	list, err := g.store.ListApprovals(ctx, filter.Agent, filter.State, at, before, limit+1)
+	for _, a := range list[:min(len(list), limit)] {
+		page.Approvals = append(page.Approvals, a.Shown(p, at))
+	}
+	if len(list) > limit {
+		page.Next = strconv.FormatInt(list[limit-1].Number, 10)
 	}
 	page.Count = len(page.Approvals)
-	return page, nil
+	return page, err
 }
 
 // Approve implements Service. It needs a person: see principal.Principal.AsPerson.
@@ -350,10 +326,7 @@ func (g *Guards) Deny(ctx context.Context, id string, draft DenialDraft) (lesson
 func (g *Guards) decide(ctx context.Context, id string, state lesson.ApprovalState, draft ApprovalDraft) (lesson.Approval, error) {
 	p := principal.Of(ctx)
 	by, err := p.AsPerson()
-	if err != nil {
-		return lesson.Approval{}, err
-	}
-	if err := cmp.Or(learning.CheckID("approval_id", id), check.Text("notes", draft.Notes, MaxRecorded)); err != nil {
+	if err := cmp.Or(err, learning.CheckID("approval_id", id), check.Text("notes", draft.Notes, MaxRecorded)); err != nil {
 		return lesson.Approval{}, err
 	}
 	if draft.Notes, _ = redact.Text(check.OneLine(draft.Notes)); !draft.Always && (draft.Pattern != "" || draft.Days != 0 || draft.Project) {

@@ -76,7 +76,7 @@ func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOp
 	}
 	g.ledger = newLedger(store, g.clock, o.Log, options.Retention)
 	g.ledger.elsewhere = options.Enter
-	g.guard = rule.New(nil, rule.Options{Similar: g.similar})
+	g.guard = rule.New(nil, g.similar)
 	g.usePacks(g.heldPacks(nil, nil))
 	return g
 }
@@ -124,10 +124,8 @@ func (g *Guards) Check(ctx context.Context, action rule.Action) (checked Checked
 // proposed checks an action that is proposed and completes it, and makes the id of its check.
 func proposed(ctx context.Context, action *rule.Action) (p principal.Principal, id string, err error) {
 	p = principal.Of(ctx).Keeping()
-	if action.Agent, err = p.SpeakingAs("agent", action.Agent); err != nil {
-		return p, "", err
-	}
-	if err := checkProposal(*action); err != nil {
+	action.Agent, err = p.SpeakingAs("agent", action.Agent)
+	if err := cmp.Or(err, checkProposal(*action)); err != nil {
 		return p, "", err
 	}
 	if p.Into("project", &action.Project) != nil {
@@ -275,14 +273,9 @@ func Answered(v rule.Verdict) Checked {
 
 // Rules implements Service. It needs ScopeRead.
 func (g *Guards) Rules(ctx context.Context, filter RuleFilter) (RulePage, error) {
-	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
-		return RulePage{}, err
-	}
 	limit, err := check.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
-	if err != nil {
-		return RulePage{}, err
-	}
 	if err := cmp.Or(
+		principal.Of(ctx).Need(principal.ScopeRead), err,
 		check.Optional("severity", filter.Severity, learning.Severities()),
 		check.Optional("source", filter.Source, []string{RuleOfLesson, RuleOfPattern, RuleBuiltin, RuleOfPack}),
 	); err != nil {
@@ -340,11 +333,8 @@ func shipped(k *heldRule) int {
 
 // Rule implements Service. It needs ScopeRead.
 func (g *Guards) Rule(ctx context.Context, id string) (Rule, error) {
-	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
-		return Rule{}, err
-	}
 	kept, err := g.held(id)
-	if err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), err); err != nil {
 		return Rule{}, err
 	}
 	g.ledger.settle(ctx)

@@ -339,27 +339,19 @@ func keepable(text string, most int) string {
 
 // Ledger implements Service. It needs ScopeRead, and shows each agent its own actions.
 func (g *Guards) Ledger(ctx context.Context, filter lesson.LedgerFilter) (LedgerPage, error) {
-	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), check.Names("agent", filter.Agent, "project", filter.Project)); err != nil {
-		return LedgerPage{}, err
+	p := principal.Of(ctx)
+	err := cmp.Or(p.Need(principal.ScopeRead), check.Names("agent", filter.Agent, "project", filter.Project))
+	if err == nil && filter.RuleID != "" {
+		err = learning.CheckID("rule_id", filter.RuleID)
 	}
-	if filter.RuleID != "" {
-		if err := learning.CheckID("rule_id", filter.RuleID); err != nil {
-			return LedgerPage{}, err
-		}
-	}
+	limit, wide := check.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
+	before, gone := learning.ReadCursor(filter.Cursor)
 	if err := cmp.Or(
+		err,
 		check.Optional("decision", filter.Decision, []rule.Decision{rule.DecisionAllow, rule.DecisionWarn, rule.DecisionBlock}),
 		check.Optional("outcome", filter.Outcome, lesson.Outcomes()),
-		learning.CheckSpan(filter.Since, filter.Until),
+		learning.CheckSpan(filter.Since, filter.Until), wide, gone,
 	); err != nil {
-		return LedgerPage{}, err
-	}
-	limit, err := check.Limit(filter.Limit, DefaultRuleLimit, learning.MaxLimit)
-	if err != nil {
-		return LedgerPage{}, err
-	}
-	before, err := learning.ReadCursor(filter.Cursor)
-	if err != nil {
 		return LedgerPage{}, err
 	}
 	g.ledger.settle(ctx)
@@ -374,7 +366,6 @@ func (g *Guards) Ledger(ctx context.Context, filter lesson.LedgerFilter) (Ledger
 		page.Next = strconv.FormatInt(checks[limit-1].Number, 10)
 	}
 	page.Count = len(page.Checks)
-	p := principal.Of(ctx)
 	for i := range page.Checks {
 		page.Checks[i].Withhold(p)
 	}

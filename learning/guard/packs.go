@@ -302,20 +302,13 @@ func (g *Guards) Packs(ctx context.Context, filter PackFilter) (PackList, error)
 // that is switched on may stop every agent. Only a person weakens one: see principal.Principal.Decides.
 func (g *Guards) SetPacks(ctx context.Context, draft PackDraft) (PackList, error) {
 	p := principal.Of(ctx)
-	if err := p.Need(principal.ScopeCaptain); err != nil {
-		return PackList{}, err
-	}
 	by, err := p.SpeakingAs("changed_by", draft.By)
+	err = cmp.Or(p.Need(principal.ScopeCaptain), err, check.Name("project", draft.Project))
+	if err == nil && draft.Mode != rule.ModeBlock {
+		err = p.Decides()
+	}
 	if err != nil {
 		return PackList{}, err
-	}
-	if err := check.Name("project", draft.Project); err != nil {
-		return PackList{}, err
-	}
-	if draft.Mode != rule.ModeBlock {
-		if err := p.Decides(); err != nil {
-			return PackList{}, err
-		}
 	}
 	return g.changePacks(ctx, draft.Project, func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error {
 		names, err := packNames(draft, packs)
@@ -373,11 +366,8 @@ func tellPack(tx lesson.PipelineTx, name, project, by string, at time.Time, reas
 // where the new one is refused.
 func (g *Guards) AddPack(ctx context.Context, file PackFile) (PackList, error) {
 	p := principal.Of(ctx)
-	if err := p.Need(principal.ScopeCaptain); err != nil {
-		return PackList{}, err
-	}
 	by, err := p.SpeakingAs("added_by", file.By)
-	if err := cmp.Or(err, p.NeedPerson()); err != nil {
+	if err := cmp.Or(p.Need(principal.ScopeCaptain), err, p.NeedPerson()); err != nil {
 		return PackList{}, err
 	}
 	var team []rule.Pack
@@ -415,11 +405,8 @@ func (g *Guards) AddPack(ctx context.Context, file PackFile) (PackList, error) {
 // RemovePack implements Service. It needs ScopeCaptain. What was said of the pack goes with it.
 func (g *Guards) RemovePack(ctx context.Context, name string) (PackList, error) {
 	p := principal.Of(ctx)
-	if err := p.Need(principal.ScopeCaptain); err != nil {
-		return PackList{}, err
-	}
 	by, err := p.SpeakingAs("removed_by", "")
-	if err := cmp.Or(err, p.Decides()); err != nil {
+	if err := cmp.Or(p.Need(principal.ScopeCaptain), err, p.Decides()); err != nil {
 		return PackList{}, err
 	}
 	return g.changePacks(ctx, "", func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error {
@@ -531,11 +518,7 @@ func (g *Guards) Explain(ctx context.Context, action rule.Action) (Explained, er
 		}
 	}
 	if len(off) > 0 {
-		for _, m := range rule.New(off, rule.Options{}).Judge(ctx, action).Matches {
-			if m.Lane != rule.LaneSimilarity {
-				explained.Off = append(explained.Off, g.explanations(action.Project, []rule.Match{m})...)
-			}
-		}
+		explained.Off = g.explanations(action.Project, rule.New(off, nil).Judge(ctx, action).Matches)
 	}
 	return explained, nil
 }

@@ -205,7 +205,7 @@ func (g *Guards) EndPermissions(ctx context.Context, before time.Time) error {
 	if err != nil {
 		return err
 	}
-	once, err := g.store.ListApprovals(ctx, "", lesson.ApprovalApproved, 0, maxPendingAll)
+	once, err := g.store.ListApprovals(ctx, "", lesson.ApprovalApproved, g.clock(), 0, maxPendingAll)
 	for _, a := range once {
 		if err != nil || !a.Live(g.clock()) || !a.DecidedAt.Before(before) {
 			continue

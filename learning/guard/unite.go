@@ -60,7 +60,7 @@ func (g *Guards) judgeOf(draft rule.RuleDraft) (*rule.Guard, bool) {
 	if err != nil || r == nil {
 		return nil, false
 	}
-	return rule.New([]*rule.Rule{r}, rule.Options{}), true
+	return rule.New([]*rule.Rule{r}, nil), true
 }
 
 // stronger tells whether a decision stops more than another.

@@ -25,8 +25,8 @@ type GuardStore interface {
 	AskedGuard(ctx context.Context, since time.Time) (map[string]time.Time, error)
 	// Approval returns the approval of an id.
 	Approval(ctx context.Context, id string) (approval Approval, ok bool, err error)
-	// ListApprovals returns approvals, newest first, whose number is below before (0: all), of one agent and of one state as it is stored, if they are named.
-	ListApprovals(ctx context.Context, agent string, state ApprovalState, before int64, limit int) ([]Approval, error)
+	// ListApprovals returns approvals, newest first, whose number is below before (0: all), of one agent and of one state at a time, if they are named.
+	ListApprovals(ctx context.Context, agent string, state ApprovalState, at time.Time, before int64, limit int) ([]Approval, error)
 	// ListPermissions returns the permissions, newest first; those that were revoked too.
 	ListPermissions(ctx context.Context, limit int) ([]Permission, error)
 }

@@ -11,10 +11,18 @@ import (
 var approvals = table.Of[lesson.Approval]("approvals", "Number num", "Agent agent_id", "Withheld", "Holder").Numbered("num")
 
 // ListApprovals implements lesson.GuardStore.
-func (s *Store) ListApprovals(ctx context.Context, agent string, state lesson.ApprovalState, before int64, limit int) ([]lesson.Approval, error) {
+func (s *Store) ListApprovals(ctx context.Context, agent string, state lesson.ApprovalState, at time.Time, before int64, limit int) ([]lesson.Approval, error) {
 	var c table.Conditions
 	c.Equal("agent_id", agent)
-	c.Equal("state", string(state))
+	switch state {
+	case lesson.ApprovalExpired:
+		c.Add("state IN ('pending', 'approved') AND ends_at <= ?", table.Millis(at))
+	case lesson.ApprovalPending, lesson.ApprovalApproved:
+		c.Add("ends_at > ?", table.Millis(at))
+		fallthrough
+	default:
+		c.Equal("state", string(state))
+	}
 	c.Below("num", before)
 	return approvals.List(s.Read.WithContext(ctx), c.Text+" ORDER BY num DESC LIMIT ?", c.With(limit)...)
 }

@@ -198,7 +198,7 @@ func Judge(ctx context.Context, place locate.Place, asked []byte, now time.Time)
 	if r.Agent == "" {
 		r.Agent = "-" // whose files are remembered; nobody is told
 	}
-	g, unread := c.Guard(rule.Options{})
+	g, unread := c.Guard()
 	verdict := g.Judge(ctx, r.Action)
 	for files, round := (respond.Files{}), 1; round < respond.MaxRounds && len(verdict.Needs) > 0; round++ {
 		r.Files = nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"skillrouter/internal/lazyregexp"
@@ -203,30 +202,18 @@ func (s *codeScanner) quote(c byte) {
 	s.take(k+from, text, kind)
 }
 
+// codeName is a name with its dots.
+var codeName = lazyregexp.New(`^[\pL\p{Nd}_$](?:[\pL\p{Nd}_$]|::|\.\pL)*`)
+
 // name takes a name with its dots, or a sign.
 func (s *codeScanner) name() {
-	c := s.rest[0]
-	if r, size := utf8.DecodeRuneInString(s.rest); !inName(r) {
-		s.take(size, s.rest[:size], c)
+	if name := codeName.Compiled().FindString(s.rest); name != "" {
+		s.take(len(name), name, 'n')
 		return
 	}
-	k := 0
-	for k < len(s.rest) {
-		r, size := utf8.DecodeRuneInString(s.rest[k:])
-		switch {
-		case strings.HasPrefix(s.rest[k:], "::"):
-			size = 2
-		case !inName(r) && (r != '.' || k+1 >= len(s.rest) || !unicode.IsLetter(rune(s.rest[k+1]))):
-			s.take(k, s.rest[:k], 'n')
-			return
-		}
-		k += size
-	}
-	s.take(k, s.rest[:k], 'n')
+	_, size := utf8.DecodeRuneInString(s.rest)
+	s.take(size, s.rest[:size], s.rest[0])
 }
-
-// inName reports whether a name may hold the character.
-func inName(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '$' }
 
 // code follows one program.
 type code struct {

@@ -18,7 +18,7 @@ func TestGuardsItself(t *testing.T) {
 			rules = append(rules, r.In(rule.ModeBlock))
 		}
 	}
-	g := rule.New(rules, rule.Options{})
+	g := rule.New(rules, rule.NewSimilarByWords())
 	const id = "5b0cf7e0-0000-8000-8000-000000000000"
 	const rulesID = "pack:core:guard.approve"
 	stops := func(a rule.Action) bool {

@@ -82,7 +82,7 @@ func OpenCopy(key, sealed []byte) (c Copy, err error) {
 
 // Guard makes a guard of the copy, and tells how many of its rules this program cannot read. A pack that the copy does
 // not know is as the program gives it. Nothing is found similar.
-func (c Copy) Guard(options Options) (g *Guard, unread int) {
+func (c Copy) Guard() (g *Guard, unread int) {
 	var rules []*Rule
 	packs := slices.Clone(Packs())
 	for _, text := range c.Team {
@@ -113,6 +113,5 @@ func (c Copy) Guard(options Options) (g *Guard, unread int) {
 		}
 		rules = append(rules, r)
 	}
-	options.Unlike = options.Similar == nil
-	return New(rules, options), unread
+	return New(rules, nil), unread
 }

@@ -18,7 +18,7 @@ func TestShortSubcommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		guard := rule.New([]*rule.Rule{r}, rule.Options{})
+		guard := rule.New([]*rule.Rule{r}, rule.NewSimilarByWords())
 		if got := guard.Check(t.Context(), rule.Action{Command: action}).Matches; len(got) > 0 && got[0].Blocks {
 			t.Errorf("%q is blocked by a rule of %q: %+v", action, command, got)
 		}

@@ -279,7 +279,7 @@ func TestReportedRulesInOtherForms(t *testing.T) {
 	for _, c := range reportedRules {
 		rules = append(rules, guardRule(t, rule.RuleDraft{ID: c, Title: "Never run " + c, Commands: []string{c}, Action: c, Severity: learning.SeverityCritical, Confidence: 1}))
 	}
-	guard := rule.New(rules, rule.Options{})
+	guard := rule.New(rules, rule.NewSimilarByWords())
 	blocked := func(c string) bool {
 		return guard.Check(t.Context(), rule.Action{Command: c, Agent: "test"}).Decision == rule.DecisionBlock
 	}

@@ -143,22 +143,10 @@ func (g *Guard) memory(a *Action) *act.Memory {
 	return m
 }
 
-// Options changes how a Guard works; the zero value is what is measured.
-type Options struct {
-	// Similar is an empty similarity lane; nil: the guard makes its own.
-	Similar *SimilarByWords
-	// Unlike has nothing found similar.
-	Unlike bool
-}
-
-// New makes a guard that holds the rules.
-func New(rules []*Rule, options Options) *Guard {
-	g := &Guard{rules: newIndex(rules), similar: options.Similar}
-	if g.similar == nil && !options.Unlike {
-		g.similar = NewSimilarByWords()
-	}
-	g.similar.Put(told(rules)...)
-	return g
+// New makes a guard that holds the rules. similar is an empty similarity lane; nil: nothing is found similar.
+func New(rules []*Rule, similar *SimilarByWords) *Guard {
+	similar.Put(told(rules)...)
+	return &Guard{rules: newIndex(rules), similar: similar}
 }
 
 // Check compares an action with the rules. It never fails: what cannot be read to its end is answered by a note, by the

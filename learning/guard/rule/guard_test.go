@@ -76,7 +76,7 @@ func guardRule(t testing.TB, d rule.RuleDraft) *rule.Rule {
 func TestLoopsAreReadToTheirEnd(t *testing.T) {
 	guard := rule.New([]*rule.Rule{guardRule(t, rule.RuleDraft{
 		ID: "uploads", Title: "Never delete the uploads", Commands: []string{"rm -rf /srv/shop/uploads"}, Severity: learning.SeverityCritical,
-	})}, rule.Options{})
+	})}, rule.NewSimilarByWords())
 	lines := strings.Repeat("x\n", 40)
 	for _, command := range []string{
 		"while read d; do rm -rf \"$d\"; done <<E\n" + lines + "/srv/shop/uploads\nE",
@@ -99,7 +99,7 @@ func TestGuardCases(t *testing.T) {
 		cases int // at least; fewer means that the file is cut
 	}{{"spellings", 880}, {"variety", 320}, {"mixed", 230}, {"reported", 36}, {"unseen", 620}, {"further", 245}} {
 		t.Run(set.name, func(t *testing.T) {
-			guard := rule.New(guardSetRules(t, set.name), rule.Options{})
+			guard := rule.New(guardSetRules(t, set.name), rule.NewSimilarByWords())
 			right, total := map[string]int{}, map[string]int{}
 			cases := guardLines[guardCase](t, set.name+"-cases.jsonl")
 			if len(cases) < set.cases {

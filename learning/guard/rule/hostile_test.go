@@ -78,7 +78,7 @@ func hostileGuard(t testing.TB) *rule.Guard {
 			rules = append(rules, r.In(rule.ModeBlock))
 		}
 	}
-	return rule.New(rules, rule.Options{})
+	return rule.New(rules, rule.NewSimilarByWords())
 }
 
 // TestGuardReadsToTheEnd: a command is found in any text of up to 64 KiB, and what is longer or deeper is blocked unread.

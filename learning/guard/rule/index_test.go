@@ -27,7 +27,7 @@ func TestGuardChangesAreAsMadeAnew(t *testing.T) {
 	}
 	actions := []string{"rm -rf /srv/app1/v0", "rm -rf /srv", "cachectl wipe zebra3-1", "other zebra3-1 --now", "rm -rf \"/srv/app2/v1", "We should wipe the zebra4 cache now", "ls"}
 	rapid.Check(t, func(rt *rapid.T) {
-		guard, held := rule.New(nil, rule.Options{}), map[string]*rule.Rule{}
+		guard, held := rule.New(nil, rule.NewSimilarByWords()), map[string]*rule.Rule{}
 		for range rapid.IntRange(1, 150).Draw(rt, "changes") {
 			r := all[rapid.IntRange(0, len(all)-1).Draw(rt, "rule")]
 			if rapid.IntRange(0, 2).Draw(rt, "kind") == 0 {
@@ -42,7 +42,7 @@ func TestGuardChangesAreAsMadeAnew(t *testing.T) {
 		for _, r := range held {
 			left = append(left, r)
 		}
-		anew := rule.New(left, rule.Options{})
+		anew := rule.New(left, rule.NewSimilarByWords())
 		if guard.Rules() != len(left) {
 			rt.Fatalf("%d are left, not %d", guard.Rules(), len(left))
 		}
@@ -61,7 +61,7 @@ func TestGuardChangesWhileChecking(t *testing.T) {
 	r := func(v int) *rule.Rule {
 		return guardRule(t, rule.RuleDraft{ID: "r", Title: fmt.Sprint("Never wipe it ", v), Commands: []string{"cachectl wipe && cachectl drop"}, Severity: learning.SeverityCritical})
 	}
-	guard := rule.New([]*rule.Rule{r(0)}, rule.Options{})
+	guard := rule.New([]*rule.Rule{r(0)}, rule.NewSimilarByWords())
 	var wait sync.WaitGroup
 	done := make(chan struct{})
 	for range 3 {
@@ -100,7 +100,7 @@ func BenchmarkGuardPut(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			rules := guardNumbered(b, n+1)
-			guard := rule.New(nil, rule.Options{})
+			guard := rule.New(nil, rule.NewSimilarByWords())
 			guard.Put(rules[:n]...)
 			for b.Loop() {
 				guard.Put(rules[n])

@@ -46,7 +46,7 @@ func packGuard(names ...string) *rule.Guard {
 			}
 		}
 	}
-	return rule.New(rules, rule.Options{})
+	return rule.New(rules, rule.NewSimilarByWords())
 }
 
 // TestPackCommands holds how many of the collected commands the packs judge right.

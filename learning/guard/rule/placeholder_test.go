@@ -39,7 +39,7 @@ func TestPlaceholders(t *testing.T) {
 		if none := len(c.fits) == 0; none == r.Deterministic() || none != slices.Contains(r.Unused(), command) {
 			t.Errorf("%s: a trigger is %v, %q are none", command, r.Deterministic(), r.Unused())
 		}
-		guard := rule.New([]*rule.Rule{r}, rule.Options{})
+		guard := rule.New([]*rule.Rule{r}, rule.NewSimilarByWords())
 		for _, a := range c.fits {
 			if v := guard.Check(t.Context(), rule.Action{Command: a}); v.Decision != rule.DecisionBlock {
 				t.Errorf("%s: %s %s", command, v.Decision, a)

@@ -31,7 +31,7 @@ func guardWrapped(wrap, command string, n int) string {
 
 // TestGuardWrappersNeverLower wraps what is blocked in up to three harmless ways.
 func TestGuardWrappersNeverLower(t *testing.T) {
-	guard := rule.New(guardTestRules(t), rule.Options{})
+	guard := rule.New(guardTestRules(t), rule.NewSimilarByWords())
 	random := rand.New(rand.NewPCG(1, 2))
 	tried := 0
 	for _, command := range []string{
@@ -66,7 +66,7 @@ func TestGuardWrappersNeverLower(t *testing.T) {
 
 // TestGuardMentionsNeverRaise puts what is blocked where it is only text.
 func TestGuardMentionsNeverRaise(t *testing.T) {
-	guard := rule.New(guardTestRules(t), rule.Options{})
+	guard := rule.New(guardTestRules(t), rule.NewSimilarByWords())
 	for _, c := range guardLines[guardCase](t, "spellings-cases.jsonl") {
 		if c.Expect != "block" || strings.HasPrefix(c.Action, "{") || len(c.Action) > 200 {
 			continue
@@ -81,7 +81,7 @@ func TestGuardMentionsNeverRaise(t *testing.T) {
 }
 
 func TestGuardHostileInput(t *testing.T) {
-	guard := rule.New(guardTestRules(t), rule.Options{})
+	guard := rule.New(guardTestRules(t), rule.NewSimilarByWords())
 	doubled := strings.Builder{}
 	doubled.WriteString("a=xxxxxxxx\n")
 	for range 2000 {
@@ -139,7 +139,7 @@ func TestGuardHostileInput(t *testing.T) {
 // TestGuardUnread: what cannot be read warns and says so; a critical rule's words in it block. What every shell refuses to run is read as
 // far as it goes, and needs no note.
 func TestGuardUnread(t *testing.T) {
-	guard := rule.New(guardTestRules(t), rule.Options{})
+	guard := rule.New(guardTestRules(t), rule.NewSimilarByWords())
 	for name, c := range map[string]struct {
 		command string
 		want    rule.Decision
@@ -180,7 +180,7 @@ func TestGuardSeesCompleteChanges(t *testing.T) {
 	for _, r := range rules {
 		ids = append(ids, r.Draft.ID)
 	}
-	guard := rule.New(nil, rule.Options{})
+	guard := rule.New(nil, rule.NewSimilarByWords())
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
@@ -213,7 +213,7 @@ func FuzzGuardCheck(f *testing.F) {
 		}
 	}
 	f.Add("<<0&\n")
-	guard := rule.New(guardTestRules(f), rule.Options{})
+	guard := rule.New(guardTestRules(f), rule.NewSimilarByWords())
 	f.Fuzz(func(t *testing.T, command string) {
 		start := time.Now()
 		v := guard.Check(t.Context(), rule.Action{Command: command})
@@ -254,7 +254,7 @@ func benchmarkGuardCheck(b *testing.B, rules int) {
 			all = append(all, p.Rules...)
 		}
 	}
-	guard := rule.New(all, rule.Options{})
+	guard := rule.New(all, rule.NewSimilarByWords())
 	cases := guardLines[guardCase](b, "spellings-cases.jsonl")
 	took := make([]time.Duration, 0, b.N)
 	i := 0
@@ -273,7 +273,7 @@ func BenchmarkGuardCheck(b *testing.B)    { benchmarkGuardCheck(b, 1000) }
 func BenchmarkGuardCheck10k(b *testing.B) { benchmarkGuardCheck(b, 10_000) }
 
 func BenchmarkGuardPut10k(b *testing.B) {
-	guard := rule.New(guardNumbered(b, 10_000), rule.Options{})
+	guard := rule.New(guardNumbered(b, 10_000), rule.NewSimilarByWords())
 	more := guardNumbered(b, 11_000)[10_000:]
 	for i := 0; b.Loop(); i++ {
 		guard.Put(more[i%len(more)])

@@ -61,7 +61,7 @@ func TestGuardPatternCost(t *testing.T) {
 	if len(rules) == 0 {
 		t.Fatal("every pattern was refused")
 	}
-	guard := rule.New(rules, rule.Options{})
+	guard := rule.New(rules, rule.NewSimilarByWords())
 	start := time.Now()
 	guard.Check(t.Context(), rule.Action{Command: "tool " + strings.Repeat("a", 60000)})
 	if took := time.Since(start); took > guardPatience {
@@ -83,7 +83,7 @@ func TestGuardRuleBlocksOnlyWhenItMay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.draft.ID, c.draft.Title, c.draft.Commands = "r", "Never wipe the cache", []string{"cachectl wipe --all"}
-			guard := rule.New([]*rule.Rule{guardRule(t, c.draft)}, rule.Options{})
+			guard := rule.New([]*rule.Rule{guardRule(t, c.draft)}, rule.NewSimilarByWords())
 			v := guard.Check(t.Context(), rule.Action{Command: "sudo cachectl --all wipe"})
 			if v.Decision != c.want || len(v.Matches) != 1 || v.Matches[0].RuleID != "r" || v.Matches[0].Lane != rule.LaneDeterministic || v.Matches[0].Reason == "" {
 				t.Errorf("%+v", v)
@@ -123,7 +123,7 @@ func TestGuardVerdictOrder(t *testing.T) {
 		guardRule(t, rule.RuleDraft{ID: "high", Title: "a thing", Commands: []string{"tool wipe"}, Severity: learning.SeverityHigh}),
 		guardRule(t, rule.RuleDraft{ID: "block", Title: "a thing", Commands: []string{"tool wipe"}, Severity: learning.SeverityLow, Block: true}),
 	}
-	v := rule.New(rules, rule.Options{}).Check(t.Context(), rule.Action{Command: "tool wipe; tool wipe"})
+	v := rule.New(rules, rule.NewSimilarByWords()).Check(t.Context(), rule.Action{Command: "tool wipe; tool wipe"})
 	var ids []string
 	for _, m := range v.Matches {
 		ids = append(ids, m.RuleID)
@@ -134,7 +134,7 @@ func TestGuardVerdictOrder(t *testing.T) {
 }
 
 func TestGuardToolCalls(t *testing.T) {
-	guard := rule.New(guardTestRules(t), rule.Options{})
+	guard := rule.New(guardTestRules(t), rule.NewSimilarByWords())
 	for name, c := range map[string]struct {
 		action rule.Action
 		want   rule.Decision
@@ -170,7 +170,7 @@ func TestGuardToolCalls(t *testing.T) {
 // TestGuardContextTellsTheConnection: a statement without a connection is the act where the context names it.
 func TestGuardContextTellsTheConnection(t *testing.T) {
 	r := guardRule(t, rule.RuleDraft{ID: "r", Title: "Never modify the billing database on PROD", Severity: learning.SeverityCritical, Commands: []string{`psql $BILLING_PROD -c "UPDATE invoices SET paid=true"`}})
-	guard := rule.New([]*rule.Rule{r}, rule.Options{})
+	guard := rule.New([]*rule.Rule{r}, rule.NewSimilarByWords())
 	for said, want := range map[string]rule.Decision{"": rule.DecisionWarn, "on billing prod": rule.DecisionBlock} {
 		if v := guard.Check(t.Context(), rule.Action{Command: "UPDATE invoices SET paid = false", Context: said}); v.Decision != want {
 			t.Errorf("context %q: %+v", said, v)

@@ -49,7 +49,7 @@ func NewTeamPack(ctx context.Context, text string, others []Pack) (Pack, error) 
 			rules = append(rules, r.In(ModeBlock))
 		}
 	}
-	guard := New(rules, Options{Unlike: true})
+	guard := New(rules, nil)
 	for i, r := range pack.Rules {
 		if err := ctx.Err(); err != nil {
 			return Pack{}, err

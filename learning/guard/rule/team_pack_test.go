@@ -33,7 +33,7 @@ func TestTeamPack(t *testing.T) {
 	for _, r := range pack.Rules {
 		rules = append(rules, r.In(rule.ModeBlock))
 	}
-	guard := rule.New(rules, rule.Options{})
+	guard := rule.New(rules, rule.NewSimilarByWords())
 	for command, want := range map[string]string{
 		"shop-admin wipe berlin":                       "pack:shop:shop-admin-wipe-name.",
 		"cd x && sudo shop-admin wipe 'berlin'":        "pack:shop:shop-admin-wipe-name.",
@@ -140,7 +140,7 @@ func TestPackInProjects(t *testing.T) {
 			}
 		}
 	}
-	guard := rule.New(rules, rule.Options{})
+	guard := rule.New(rules, rule.NewSimilarByWords())
 	const prune, drop, reset = "docker system prune -af", "psql -c 'DROP TABLE users'", "git reset --hard"
 	for _, c := range []struct {
 		project, command string
@@ -171,7 +171,7 @@ func TestPackInProjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied.Demoted = []string{"pack:core:git.discard"}
-	away, unread := copied.Guard(rule.Options{})
+	away, unread := copied.Guard()
 	for command, want := range map[string]rule.Decision{prune: rule.DecisionBlock, drop: rule.DecisionAllow, reset: rule.DecisionWarn, "shop-admin wipe berlin": rule.DecisionBlock} {
 		if v := away.Judge(t.Context(), rule.Action{Command: command, Project: "infra"}); v.Decision != want || unread != 1 {
 			t.Errorf("of the copy: %s: %s %+v, %d", command, v.Decision, v.Matches, unread)

@@ -63,7 +63,7 @@ func TestToolsByPathContentAndName(t *testing.T) {
 		"mcp__tracker__close_all ops":   {"mcp__tracker__close_all", args{"board": "ops"}},
 		"curl https://old.example/docs": {"WebFetch", args{"url": "https://old.example/docs"}},
 	} {
-		guard := rule.New([]*rule.Rule{guardRule(t, rule.RuleDraft{ID: "r", Title: "Never do that", Commands: []string{command}, Severity: learning.SeverityCritical})}, rule.Options{})
+		guard := rule.New([]*rule.Rule{guardRule(t, rule.RuleDraft{ID: "r", Title: "Never do that", Commands: []string{command}, Severity: learning.SeverityCritical})}, rule.NewSimilarByWords())
 		if v := guard.Check(t.Context(), rule.Action{Tool: call.tool, Args: call.args}); v.Decision != rule.DecisionBlock {
 			t.Errorf("%s: %s", command, v.Decision)
 		}

@@ -9,7 +9,7 @@ import (
 
 // A shell that is started to be typed into takes commands past the hooks, and is warned of; one that is given its commands is not.
 func TestTypedIntoIsWarned(t *testing.T) {
-	g := rule.New(nil, rule.Options{})
+	g := rule.New(nil, rule.NewSimilarByWords())
 	for command, want := range map[string]bool{
 		"bash": true, "bash -i": true, "zsh -l": true, "cd /srv && exec bash": true, "sudo bash": true, "python3": true, "python3 -i": true, "script -qc bash /dev/null": true,
 		"node": true, "env -i sh": true, "/bin/bash": true,
@@ -37,7 +37,7 @@ func TestTooLongIsNeverSilent(t *testing.T) {
 	for _, p := range rule.Packs() {
 		rules = append(rules, p.Rules...)
 	}
-	g := rule.New(rules, rule.Options{})
+	g := rule.New(rules, rule.NewSimilarByWords())
 	filler := strings.Repeat("echo some words that do nothing\n", 40_000) // 1.2 MB
 	for name, c := range map[string]struct {
 		command string

@@ -12,7 +12,7 @@ import (
 func guardOf(t *testing.T, title string, commands ...string) *rule.Guard {
 	t.Helper()
 	r := guardRule(t, rule.RuleDraft{ID: "verb", Title: title, Commands: commands, Severity: learning.SeverityCritical, Confidence: 1})
-	return rule.New([]*rule.Rule{r}, rule.Options{})
+	return rule.New([]*rule.Rule{r}, rule.NewSimilarByWords())
 }
 
 // TestGuardVerbAlone (finding S3): a rule whose command is a verb of SQL without
@@ -97,7 +97,7 @@ func TestGuardVerbAlone(t *testing.T) {
 // and let pass what lies in it.
 func TestGuardDataBelow(t *testing.T) {
 	t.Parallel()
-	guard := rule.New(rule.Builtins(), rule.Options{})
+	guard := rule.New(rule.Builtins(), rule.NewSimilarByWords())
 	for action, want := range map[string]rule.Decision{
 		"rm -rf /data":                     rule.DecisionBlock,
 		"rm -rf /data/postgres":            rule.DecisionBlock,
