@@ -142,7 +142,11 @@ func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verd
 	}
 	at := g.clock()
 	id := approvalID(exact, action.Folder, action.Agent)
-	old, err := g.decided(ctx, id, exact, blocking, at)
+	var old *lesson.Approval
+	var err error
+	if said == "" {
+		old, err = g.decided(ctx, id, exact, blocking, at)
+	}
 	switch {
 	case err != nil:
 		said = unheard + errs.MessageOf(err)
@@ -210,9 +214,12 @@ const unheard = "what a person said of this could not be read: "
 
 // decided is what a person said of an action, if it still holds; nil: nothing.
 func (g *Guards) decided(ctx context.Context, id, exact string, blocking []rule.Match, at time.Time) (*lesson.Approval, error) {
-	ctx, cancel := context.WithTimeout(ctx, approvalWait)
-	defer cancel()
-	a, ok, err := g.store.Approval(ctx, id)
+	var a lesson.Approval
+	var ok bool
+	err := soon(func() (err error) {
+		a, ok, err = g.store.Approval(ctx, id)
+		return err
+	})
 	if err != nil || !ok || a.State != lesson.ApprovalApproved && a.State != lesson.ApprovalDenied || a.Exact != exact || !a.Live(at) || !a.Covers(blocking) {
 		return nil, err
 	}
@@ -222,7 +229,7 @@ func (g *Guards) decided(ctx context.Context, id, exact string, blocking []rule.
 // use writes that an approval was used, and returns once that is on disk. Of two checks at once one has it. What was decided
 // anew since is another one.
 func (g *Guards) use(ctx context.Context, a lesson.Approval, check string, at time.Time) error {
-	written := g.store.Change(context.WithoutCancel(ctx), func(tx lesson.PipelineTx) error {
+	return soon(g.store.Change(context.WithoutCancel(ctx), func(tx lesson.PipelineTx) error {
 		stored, ok, err := tx.ApprovalOf(a.ID)
 		if err != nil {
 			return err
@@ -236,9 +243,13 @@ func (g *Guards) use(ctx context.Context, a lesson.Approval, check string, at ti
 		}
 		return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventApproval, Subject: a.ID, Agent: a.Agent, Project: a.Project, At: at},
 			lesson.ApprovalEvent{State: lesson.ApprovalUsed, By: a.DecidedBy, Number: a.Number})
-	}, nil)
+	}, nil))
+}
+
+// soon waits for the database for as long as a check may.
+func soon(do func() error) error {
 	done := make(chan error, 1)
-	go func() { done <- written() }()
+	go func() { done <- do() }()
 	late := time.NewTimer(approvalWait)
 	defer late.Stop()
 	select {

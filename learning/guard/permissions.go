@@ -82,10 +82,11 @@ func (g *Guards) permitted(ctx context.Context, action rule.Action, verdict rule
 	if verdict.Decision != rule.DecisionBlock || action.Agent == "" {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, approvalWait)
-	defer cancel()
-	standing, err := g.store.ListPermissions(ctx, 2*maxPermissions)
-	if err != nil {
+	var standing []lesson.Permission
+	if err := soon(func() (err error) {
+		standing, err = g.store.ListPermissions(ctx, 2*maxPermissions)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	exact, at := "", g.clock()
