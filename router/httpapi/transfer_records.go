@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -134,7 +135,8 @@ func readObject(list *texts) (request transfer.ImportRequest, next func() ([]byt
 		delete(members, name.(string))
 		if err := list.array.Decode(into); err != nil {
 			if _, other := errors.AsType[*json.UnmarshalTypeError](err); other {
-				return request, nil, errs.InvalidField(name.(string), "is of another type")
+				kind := map[any]string{"dry_run": "true or false", "records": "an array"}[name]
+				return request, nil, errs.InvalidField(name.(string), "must be %s", cmp.Or(kind, "a text"))
 			}
 			return request, nil, list.fault(err)
 		}
