@@ -109,7 +109,7 @@ func (o *overviewView) figure(name string, n int, path string, over []int, says 
 
 // countOf counts what a place has, for the navigation. What cannot be counted is left out: no page fails for it.
 func (s *Server) countOf(v *visit, p *place) int {
-	if p.count == nil || v.principal().Need(principal.ScopeRead) != nil {
+	if p.count == nil || v.principal().Need(principal.ScopeRead) != nil || v.Header.Get("Hx-Request") != "" { // of a page that is fetched for a part of it, nobody sees the navigation
 		return 0
 	}
 	n, err := p.count(v)
