@@ -26,9 +26,13 @@ import (
 )
 
 func (s *shell) agentsCommand() *cobra.Command {
-	return s.does(command{
-		use: "agents [--state STATE] [--project NAME]", short: "List agents, the latest seen first", do: comms.PresenceService.Agents, hides: "skip",
-		kind: "agents", rows: "agent_id=AGENT state+should_stop status current_task+progress=TASK role project last_seen=SEEN",
+	return s.verbs(verbs{
+		name: "agents", short: "List agents, the latest seen first", of: "AGENT",
+		rows: "agent_id=AGENT state+should_stop status current_task+progress=TASK role project last_seen=SEEN",
+		plain: []command{
+			{use: "list", short: "List agents, the latest seen first", do: comms.PresenceService.Agents, hides: "skip"},
+			{use: "show AGENT", do: comms.PresenceService.Agent, full: true},
+		},
 	})
 }
 
@@ -44,11 +48,10 @@ func (s *shell) statusCommand() *cobra.Command {
 		health, err := c.System.Health(ctx)
 		return printed(s, health, err, func(w io.Writer, health client.Health) {
 			fmt.Fprintf(w, "The router at %s is %s.\n", c.BaseURL(), clean(health.Status))
-			list := []section{{"Version", cell(health.Version)}, {"Up since", ago(s.now(), s.now().Add(-millis(health.UptimeMS)))}}
+			fields(w, section{"Version", cell(health.Version)}, section{"Up since", ago(s.now(), s.now().Add(-millis(health.UptimeMS)))})
 			for _, name := range sorted(health.Stats) {
-				list = append(list, section{cell(name), fmt.Sprint(health.Stats[name])})
+				fmt.Fprintf(w, "%-9s  %d\n", cell(name), health.Stats[name])
 			}
-			fields(w, list...)
 			for _, problem := range health.Problems {
 				fmt.Fprintln(w, clean(problem))
 			}
@@ -86,10 +89,8 @@ type agentStatus struct {
 }
 
 func agentStatusOf(ctx context.Context, c *client.Client, id string) (status agentStatus, err error) {
-	if named, _, err := agentNamed(ctx, c, id); err != nil {
+	if id, err = agentNamed(ctx, c, id); err != nil {
 		return status, err
-	} else if named != "" {
-		id = named
 	}
 	if status.Agent, err = client.Send(ctx, c, comms.PresenceService.Agent, id); err != nil {
 		return status, err
@@ -254,13 +255,16 @@ away is said and is no obstacle: "setup git" has git do so before each commit.`,
 			}
 			return err
 		}
-		if err := s.print(judged, func(w io.Writer) { printJudged(w, judged, staged) }); err != nil {
+		if !staged || len(judged.Claims) > 0 {
+			err = printed(s, judged, nil, printJudged)
+		}
+		if err != nil || !judged.Blocked {
 			return err
 		}
-		if judged.Blocked {
-			return exitError(exitRefused)
+		if staged {
+			fmt.Fprintln(s.err, "This is not committed. `git commit --no-verify` commits it all the same.")
 		}
-		return nil
+		return exitError(exitRefused)
 	}))
 }
 
@@ -290,21 +294,17 @@ func (s *shell) judged(ctx context.Context, edits lease.Changes, staged bool) (a
 	return all, nil
 }
 
-func printJudged(w io.Writer, judged lease.Judged, staged bool) {
-	for _, f := range judged.Claims {
-		fmt.Fprintf(w, "%s: %s\n", clean(f.Path), clean(f.Says()))
-		printIf(w, "  why: %s\n", f.Why)
-		if f.LeaseID != 0 {
-			fmt.Fprintf(w, "  ask: skillrouter leases ask %d 'what you need, and when'\n", f.LeaseID)
-		}
-	}
-	switch {
-	case judged.Blocked && staged:
-		fmt.Fprintln(w, "This is not committed. `git commit --no-verify` commits it all the same.")
-	case len(judged.Claims) == 0 && !staged:
-		fmt.Fprintln(w, "Nobody works on that.")
-	}
-}
+var printJudged = page[lease.Judged](`
+{{- range .Claims}}
+{{.Path}}: {{.Says}}
+{{- with .Why}}
+  why: {{.}}
+{{- end}}
+{{- with .LeaseID}}
+  ask: skillrouter leases ask {{.}} 'what you need, and when'
+{{- end}}
+{{- else}}Nobody works on that.
+{{- end}}`)
 
 // stagedFiles are the files of the commit that git is about to make, or would make, and the folder that they are seen from.
 func stagedFiles(ctx context.Context) (root string, files []string, err error) {

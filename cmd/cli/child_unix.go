@@ -172,7 +172,7 @@ func (c *child) end() error {
 func (c *child) kill() { c.send(unix.SIGKILL) }
 
 // left tells whether anything that the child started, and that stayed in its group, still runs.
-func (c *child) left() bool { return unix.Kill(-c.pid, 0) == nil && alive(c.pid) }
+func (c *child) left() bool { return unix.Kill(-c.pid, 0) == nil }
 
 func (c *child) pause() error {
 	c.paused.Store(true)

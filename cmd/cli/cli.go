@@ -38,15 +38,20 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if h, ok := respond.Parse(s.hookProcess(), args); ok { // the tree of commands costs more than the hook
 		return h.Run(ctx)
 	}
+	return s.run(ctx, args)
+}
+
+// run does a command, and returns its exit code.
+func (s *shell) run(ctx context.Context, args []string) int {
 	s.words = args
 	root := s.root()
 	if completes(args) {
 		s.completions(root)
 	}
 	root.SetArgs(append([]string{}, args...)) // nil would be what this process was started with
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
 	cmd, err := root.ExecuteContextC(ctx)
 	return s.exit(cmd, err)
 }
@@ -103,7 +108,7 @@ none runs on that folder, one is started.`,
 		"backup": s.backupCommand, "restore": s.restoreCommand, "verify": s.verifyCommand, "redact": s.redactCommand,
 		"migrate": s.migrateCommand, "call": s.callCommand, "mcp": s.mcpCommand, "token": s.tokenCommand,
 		"doctor": s.doctorCommand, "embeddings": s.embeddingsCommand, "config": s.configCommand, "version": s.versionCommand,
-		"agents": func() *cobra.Command { return alsoList(s.agentsCommand()) }, "messages": func() *cobra.Command { return alsoList(s.messagesCommand()) },
+		"agents": s.agentsCommand, "messages": s.messagesCommand,
 		"ui": s.uiCommand, "passphrase": s.passphraseCommand, "share": s.shareCommand, "undo": s.undoCommand, "remind": func() *cobra.Command { return s.remindersAdd("remind") },
 	} {
 		cmd := &cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}} // the name of one that nobody calls is enough

@@ -255,7 +255,7 @@ func (s *shell) folderOr(named string) (string, error) {
 func (s *shell) migrateCommand() *cobra.Command {
 	var data, to, from string
 	return s.local(command{
-		use: "migrate --to postgres://USER@HOST/NAME", short: "Move the databases of a data folder that no router holds to a PostgreSQL server, or back",
+		use: "migrate [--to postgres://USER@HOST/NAME]", short: "Move the databases of a data folder that no router holds to a PostgreSQL server, or back",
 		long: `Checks the databases as verify does, and copies each in one transaction to a server.
 No router may have written into its schemas yet. The files are then called
 learning.db.moved and operational.db.moved. Numbers, ids and cursors stay as they

@@ -205,7 +205,7 @@ The setting airgapped is on: the router does not start with one that does.
 
 func (s *shell) embeddingsCommand() *cobra.Command {
 	return s.does(command{
-		use: "embeddings", short: "Show progress of the embedding index", do: shelf.EmbeddingService.Embeddings,
+		lists: true, use: "embeddings", short: "Show progress of the embedding index", do: shelf.EmbeddingService.Embeddings,
 		says: `{{if eq .State "off"}}No embedding model is configured (llm.embedding_model): search goes by words.{{else}}{{fields .}}{{end}}`,
 	})
 }

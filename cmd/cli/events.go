@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +14,7 @@ func (s *shell) eventsCommand() *cobra.Command {
 	query := feed.Query{After: -1}
 	var follow bool
 	cmd := s.calls(command{
-		use: "events [--follow] [--type TYPE] [--agent ID] [--project NAME] [--after SEQ]", short: "Show what happened, or follow it as it happens",
+		lists: true, use: "events [--follow] [--type TYPE] [--agent ID] [--project NAME] [--after SEQ]", short: "Show what happened, or follow it as it happens",
 		long: `Shows the events of the feed after a seq, the oldest first. With --follow it
 begins with what happens from now on, unless --after says otherwise. It goes on
 across restarts of the router until it is interrupted. The page docs/http-api.md
@@ -51,14 +49,10 @@ func (s *shell) followEvents(ctx context.Context, c *client.Client, query feed.Q
 	})
 }
 
-func printEvent(w io.Writer, event feed.Event) {
-	fmt.Fprintf(w, "%s  #%d  %s  %s  %s  %s\n",
-		event.At.Local().Format(time.TimeOnly), event.Seq, event.Type, clean(event.Agent), clean(event.Subject), clean(string(event.Data)))
-}
-
-func printEvents(w io.Writer, page feed.Page) {
-	tableOf(w, "seq type agent_id=AGENT subject data at=WHEN", "No events.", page.Events)
-	if page.More && len(page.Events) > 0 {
-		fmt.Fprintf(w, "There are more: --after %d\n", page.Seen)
-	}
-}
+var (
+	printEvent  = page[feed.Event]("{{clock .At}}  #{{.Seq}}  {{.Type}}  {{.Agent}}  {{.Subject}}  {{.Data}}")
+	printEvents = page[feed.Page](`{{with .Events}}{{table "seq type agent_id=AGENT subject data at=WHEN" .}}{{else}}No events.{{end}}
+{{- if and .More .Events}}
+There are more: --after {{.Seen}}
+{{- end}}`)
+)

@@ -40,7 +40,7 @@ func (s *shell) exportCommand() *cobra.Command {
 	var query transfer.ExportQuery
 	var force bool
 	return s.remote(s.made(command{
-		use: "export [--to FORMAT] PATH", short: "Write everything that is remembered to a file of JSON lines, or to Markdown", args: exactly(&path),
+		use: "export PATH [--to FORMAT]", short: "Write everything that is remembered to a file of JSON lines, or to Markdown", args: exactly(&path),
 		long: `Writes every memory, episodes with their outcomes:
 
   jsonl     a file with a line of JSON for each; "-" is standard output

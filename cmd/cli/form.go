@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skillrouter/cmd/locate"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/internal/operation"
 	"skillrouter/internal/safetext"
 	"skillrouter/router/client"
@@ -55,6 +56,7 @@ type command struct {
 	none             string // what is said where there is nothing
 	became           string // of one that takes something out of use: what becomes of it
 	full             bool   // one thing is shown whole, and not as a row of its kind's table
+	lists            bool   // it lists things: the word "list" is understood
 	finds            bool   // it looks for something, as every search does: where it finds nothing, it exits with 1, as grep does
 }
 
@@ -118,7 +120,7 @@ func (s *shell) made(of command, run func(ctx context.Context) error) *cobra.Com
 	if of.args.count != nil {
 		cmd.Args = of.args.count
 	}
-	cmd.Args = explainedWords(cmd.Args)
+	cmd.Args = explainedWords(cmd.Args, of.lists)
 	former := map[string]string{}
 	for _, flag := range of.flags {
 		flag.add(cmd.Flags())
@@ -140,7 +142,7 @@ func (s *shell) made(of command, run func(ctx context.Context) error) *cobra.Com
 				flag.after(cmd.Flags())
 			}
 		}
-		if of.args.fill != nil {
+		if of.args.fill != nil && !(of.lists && justList(args)) {
 			of.args.fill(args)
 		}
 		if of.before != nil {
@@ -152,29 +154,55 @@ func (s *shell) made(of command, run func(ctx context.Context) error) *cobra.Com
 	})
 }
 
-// explainedWords says which word is missing or one too many, by the command's own line of use.
-func explainedWords(count cobra.PositionalArgs) cobra.PositionalArgs {
+// explainedWords says which words and flags are missing, or which word is one too many, by the command's own line of use.
+func explainedWords(count cobra.PositionalArgs, lists bool) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if count(cmd, args) == nil {
+		if lists && justList(args) {
 			return nil
 		}
+		wrong := count(cmd, args)
 		var needed []string
 		for _, word := range placeholders(cmd) {
 			if !strings.HasPrefix(word, "[") {
 				needed = append(needed, strings.TrimSuffix(word, "..."))
 			}
 		}
+		needed = needed[min(len(args), len(needed)):]
+		if wrong == nil {
+			needed = nil
+		}
+		if file := cmd.Flags().Lookup("file"); file == nil || !file.Changed { // which has what flags say otherwise
+			needed = append(needed, missingFlags(cmd)...)
+		}
 		switch {
-		case len(args) == len(needed)-1:
-			return fmt.Errorf("%s is missing", needed[len(args)])
-		case len(args) < len(needed):
-			return fmt.Errorf("%s are missing", strings.Join(needed[len(args):], " and "))
+		case len(needed) == 1:
+			return fmt.Errorf("%s is missing", needed[0])
+		case len(needed) > 1:
+			return fmt.Errorf("%s and %s are missing", strings.Join(needed[:len(needed)-1], ", "), needed[len(needed)-1])
+		case wrong == nil:
+			return nil
 		case len(args) == 0:
 			return errors.New("a word is missing")
 		}
 		return fmt.Errorf("%q is a word too many", args[len(args)-1])
 	}
 }
+
+func justList(args []string) bool { return len(args) == 1 && args[0] == "list" }
+
+// missingFlags are the flags that a command's line of use asks for outside of brackets, and that say nothing.
+func missingFlags(cmd *cobra.Command) (list []string) {
+	line, _, _ := strings.Cut(inBrackets.Compiled().ReplaceAllString(cmd.Use, ""), "|")
+	for word := range strings.FieldsSeq(line) {
+		name, is := strings.CutPrefix(word, "--")
+		if flag := cmd.Flags().Lookup(name); is && flag != nil && slices.Contains([]string{"", "[]"}, flag.Value.String()) {
+			list = append(list, fmt.Sprintf("--%s (%s)", name, flag.Usage))
+		}
+	}
+	return list
+}
+
+var inBrackets = lazyregexp.New(`\[[^\]]*\]|\n.*`)
 
 // placeholders are the words of a command's line of use, such as KEY and [VALUE].
 func placeholders(cmd *cobra.Command) (words []string) {
@@ -287,11 +315,20 @@ func bound(name string, p any, help string) boundFlag {
 		case *float64:
 			flags.Float64VarP(p, name, short, *p, help)
 		case *time.Duration:
-			flags.DurationVarP(p, name, short, *p, help)
+			flags.VarP(length(p), name, short, help)
 		case *[]string:
 			flags.StringSliceVarP(p, name, short, *p, help)
 		}
 	}}
+}
+
+// length is a flag's value that is read into p, whose value is the default.
+func length(p *time.Duration) *lengthValue {
+	v := &lengthValue{to: reflect.ValueOf(p).Elem(), unit: 1}
+	if *p != 0 {
+		v.text = p.String()
+	}
+	return v
 }
 
 // flags are those of the fields of what in points to that have these names as flags, as their tags describe them (see
@@ -382,8 +419,27 @@ func (s *shell) flag(name string, f operation.Field) boundFlag {
 		default:
 			value.Set(read.Elem().Convert(kind))
 		}
+		switch plain := reflect.Indirect(value); {
+		case plain.Kind() == reflect.String:
+			plain.SetString(chosen(plain.String(), f.Choices))
+		case plain.Kind() == reflect.Slice && len(f.Choices) > 0:
+			for i := range plain.Len() {
+				plain.Index(i).SetString(chosen(plain.Index(i).String(), f.Choices))
+			}
+		}
 	}
 	return flag
+}
+
+// chosen is which of some words is meant: anti-pattern is anti_pattern, and done is completed. What is none of them stays.
+func chosen(word string, all []string) string {
+	written := strings.ToLower(strings.NewReplacer("-", "_", " ", "_").Replace(word))
+	for _, meant := range []string{written, map[string]string{"done": "completed", "finished": "completed", "todo": "pending"}[written]} {
+		if slices.Contains(all, meant) {
+			return meant
+		}
+	}
+	return word
 }
 
 // choice binds a flag to one of several names, which its help and completion tell.
@@ -415,25 +471,28 @@ func among[Name ~string](all []Name) cobra.CompletionFunc {
 
 // lifetime binds a flag to seconds, or a pointer to them, which may be given as a length of time too.
 func lifetime(name string, to any, help string) boundFlag {
-	return boundFlag{name: name, add: func(flags *pflag.FlagSet) { flags.Var(&secondsValue{to: reflect.ValueOf(to).Elem()}, name, help) }}
+	return boundFlag{name: name, add: func(flags *pflag.FlagSet) {
+		flags.Var(&lengthValue{to: reflect.ValueOf(to).Elem(), unit: time.Second}, name, help)
+	}}
 }
 
-// secondsValue is a flag for a length of time: 90 (seconds), 12h, 7d or 2w.
-type secondsValue struct {
-	to   reflect.Value
+// lengthValue is a flag for a length of time, wherever there is one: 1.5s, 12h, 7d or 2w.
+type lengthValue struct {
+	to   reflect.Value // a number of units, or a pointer to one
+	unit time.Duration // of a number alone too
 	text string
 }
 
-func (v *secondsValue) String() string { return v.text }
-func (v *secondsValue) Type() string   { return "duration" }
+func (v *lengthValue) String() string { return v.text }
+func (v *lengthValue) Type() string   { return "duration" }
 
 // Set implements pflag.Value.
-func (v *secondsValue) Set(text string) error {
+func (v *lengthValue) Set(text string) error {
 	v.text = text
 	number := strings.TrimRight(text, "dw")
 	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
 		switch unit := text[len(number):]; {
-		case unit == "":
+		case unit == "" && v.unit == time.Second:
 			text += "s"
 		case n <= 36500 && unit == "d":
 			text = strconv.FormatInt(24*n, 10) + "h"
@@ -444,8 +503,8 @@ func (v *secondsValue) Set(text string) error {
 	length, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		return err
-	case length < 0 || length%time.Second != 0:
+		return errors.New("it is a length of time, such as 90s, 12h, 7d or 2w")
+	case v.unit == time.Second && (length < 0 || length%time.Second != 0):
 		return errors.New("it must be whole seconds, and not negative; 0 sets no end")
 	}
 	to := v.to
@@ -453,7 +512,7 @@ func (v *secondsValue) Set(text string) error {
 		to.Set(reflect.New(to.Type().Elem()))
 		to = to.Elem()
 	}
-	to.SetInt(int64(length / time.Second))
+	to.SetInt(int64(length / v.unit))
 	return nil
 }
 
@@ -482,7 +541,7 @@ func (s *shell) belongs(p *string) boundFlag {
 }
 
 // limit is the flag that bounds a list.
-func limit(p *int) boundFlag { return option("limit", p, "how many at most") }
+func limit(p *int) boundFlag { return option("limit,n", p, "how many at most") }
 
 // persona is the flag that says whose memory is meant.
 func persona(p *string) boundFlag { return option("persona", p, "whose memory (default \"default\")") }

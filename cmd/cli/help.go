@@ -23,10 +23,10 @@ type family struct {
 
 // families name each command once, in the order of help. Commands of kinds that are not named are rare ones, and the last of theirs.
 var families = []family{
-	{"start", []string{"serve", "setup", "demo", "status", "doctor", "version"}, []string{"ui"}},
-	{"memory", []string{"remember", "search", "query", "knowledge", "lessons"}, []string{"show", "context", "undo", "facts", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
+	{"start", []string{"serve", "setup", "demo", "status", "doctor", "ui"}, []string{"version"}},
+	{"memory", []string{"remember", "search", "query", "lessons"}, []string{"knowledge", "show", "context", "undo", "facts", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
 	{"guard", []string{"check", "passphrase"}, []string{"rules", "escalations"}},
-	{"team", []string{"agents", "tasks", "messages", "stop"}, []string{"share", "signal", "watch", "leases", "run", "sessions", "recon"}},
+	{"team", []string{"agents", "tasks", "messages", "stop", "run"}, []string{"share", "signal", "watch", "leases", "sessions", "recon"}},
 	{"learning", []string{"learn"}, []string{"brief", "replay", "value", "proposals", "patterns", "used", "gaps"}},
 	{"data", []string{"import"}, []string{"backup", "export", "restore", "verify", "redact", "migrate"}},
 	{"admin", []string{"mcp"}, []string{"config", "token", "events", "call", "hook", "interlock", "embeddings", "completion", "help"}},

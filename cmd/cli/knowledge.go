@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -88,7 +86,7 @@ func (s *shell) usedCommand() *cobra.Command {
 	var use verdict.Draft
 	var not, unlearn bool
 	return s.calls(command{
-		use: "used ID --for QUESTION", short: "Say that a knowledge entry answered a question, so that like questions find it", args: exactly(&id),
+		use: "used ID [--for QUESTION | --forget]", short: "Say that a knowledge entry answered a question, so that like questions find it", args: exactly(&id),
 		flags: options{
 			option("for", &use.Query, "the question"),
 			option("not-helpful", &not, "it did not answer it"),
@@ -111,15 +109,9 @@ func (s *shell) usedCommand() *cobra.Command {
 		}
 		if unlearn {
 			gone, err := client.Send(ctx, c, verdict.Service.Unlearn, id)
-			return printed(s, gone, err, func(w io.Writer, gone verdict.Gone) { fmt.Fprintf(w, "%d forgotten\n", gone.Deleted) })
+			return printed(s, gone, err, page[verdict.Gone]("{{.Deleted}} forgotten"))
 		}
 		learned, err := client.SendTo(ctx, c, verdict.Service.Answered, id, use)
-		return printed(s, learned, err, func(w io.Writer, learned verdict.Learned) {
-			if !learned.Learned {
-				fmt.Fprintln(w, "Counted; the question has no word to learn from.")
-				return
-			}
-			fmt.Fprintf(w, "%s learned; %d kept of it\n", clean(learned.ID), learned.Questions)
-		})
+		return printed(s, learned, err, page[verdict.Learned]("{{if .Learned}}{{.ID}} learned; {{.Questions}} kept of it{{else}}Counted; the question has no word to learn from.{{end}}"))
 	})
 }

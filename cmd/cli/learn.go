@@ -31,7 +31,7 @@ type learnOptions struct {
 	project    string
 	named      bool
 	agent      string
-	since      string
+	since      time.Duration // 0: all
 	dry        bool
 	accept     []string
 	seen       int
@@ -79,7 +79,7 @@ accepted. Nothing an assistant said counts, and secrets are cut out.`,
 		flags: options{
 			project,
 			who("agent", &o.agent, s.agent, "who learns (SKILLROUTER_AGENT)"),
-			option("since", &o.since, "only records that were changed in this time, such as 30d or 720h"),
+			option("since", &o.since, "only records that were changed in this time, such as 30d or 2w"),
 			option("dry-run", &o.dry, "store nothing, and show what would be learned"),
 			option("accept", &o.accept, "let the incident of this id warn before a command; may be repeated"),
 			option("accept-seen", &o.seen, "let every incident warn that was seen in at least so many sessions and was not declined"),
@@ -212,12 +212,8 @@ func (s *shell) readRecords(ctx context.Context, l *records.Learner, o *learnOpt
 		paths = records.Places(home, s.env)
 	}
 	since := time.Time{}
-	if o.since != "" {
-		back, err := lengthOf(o.since)
-		if err != nil {
-			return 0, err
-		}
-		since = s.now().Add(-back)
+	if o.since != 0 {
+		since = s.now().Add(-o.since)
 	}
 	found, err := records.Find(paths, since, &l.Skipped)
 	if err != nil {
@@ -287,7 +283,7 @@ It exits with 1 where no mistake came back, or where warnings bother more often 
 		args: listed(cobra.ArbitraryArgs, &o.paths),
 		flags: options{
 			project,
-			option("since", &o.since, "only records that were changed in this time, such as 30d or 720h"),
+			option("since", &o.since, "only records that were changed in this time, such as 30d or 2w"),
 			option("accept-seen", &seen, "let every incident warn that was seen in at least so many sessions; 0: none"),
 			option("max-false", &most, "how many of 1,000 commands that went well a warning may come before"),
 			option("all", &each, "show every session in which a mistake came back"),

@@ -91,7 +91,7 @@ func (s *shell) rulesCommand() *cobra.Command {
 	list.hidden, show.hidden = false, false
 	show.short = "Show a rule and how it did"
 	add := s.lessonsReport()
-	add.Use, add.Short = "add TITLE --domain DOMAIN --command COMMAND --instead TEXT", "Add a rule that warns of a command, or blocks it"
+	add.Use, add.Short = "add TITLE --domain DOMAIN --command COMMAND [--instead TEXT]", "Add a rule that warns of a command, or blocks it"
 	_ = add.Flags().Set("type", string(learning.LessonAntiPattern)) // one of its values
 	add.Flags().Lookup("type").DefValue = string(learning.LessonAntiPattern)
 	remove := s.retires("Retire the lesson of a rule: the guard forgets it, and `lessons restore` takes it back")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +27,12 @@ func (s *shell) brought(result folder.Result, err error) error {
 		return saying(err, "it broke off; what was done remains, and it can be repeated")
 	}
 	return printed
+}
+
+// broughtWords say what became of so many lessons.
+var broughtWords = map[folder.Action]string{
+	folder.ActionReport: "taken to the router", folder.ActionWrite: "written to the folder", folder.ActionAgreed: "the same on both sides",
+	folder.ActionLeft: "left as they are", folder.ActionRefused: "refused",
 }
 
 func (s *shell) lessonsExport() *cobra.Command {
@@ -120,71 +125,29 @@ same already. It needs no router.`,
 		}
 		return s.printOr(len(scan.Refused) > 0, indexed{index.Stats, written, scan.Refused}, func(w io.Writer) {
 			of := index.Stats.ByLevel
-			fmt.Fprintf(w, "%s: %s, %s, %s", plural(index.Stats.Total, "lesson"), plural(of.Case, "case"), plural(of.Pattern, "pattern"), plural(of.Principle, "principle"))
-			if !written {
-				fmt.Fprint(w, "; the index said so already")
-			}
-			fmt.Fprintln(w)
-			for _, r := range scan.Refused {
-				fmt.Fprintf(w, "refused   %s: %s\n", clean(r.Path), clean(r.Why))
-			}
+			fmt.Fprintf(w, "%d lessons: %d cases, %d patterns, %d principles. The index was written: %t\n", index.Stats.Total, of.Case, of.Pattern, of.Principle, written)
+			render(w, "{{range .}}refused   {{.Path}}: {{.Why}}\n{{end}}", scan.Refused)
 		})
 	})
 }
 
-// actionWords says what became, or would become, of so many lessons.
-var actionWords = []struct {
-	action      folder.Action
-	done, would string
-}{
-	{folder.ActionReport, "taken to the router", "would be taken to the router"},
-	{folder.ActionWrite, "written to the folder", "would be written to the folder"},
-	{folder.ActionAgreed, "the same on both sides", "the same on both sides"},
-	{folder.ActionLeft, "left as they are", "left as they are"},
-	{folder.ActionRefused, "refused", "refused"},
-}
+var printBrought = page[folder.Result](`
+{{- if .DryRun}}Nothing was done; it would be: {{end}}
+{{- range $action, $n := .Counts}}{{if $n}}{{$n}} {{brought $action}}. {{end}}{{else}}There are no lessons.{{end}}
+{{- range .Steps}}
+{{printf "%-9s" .Action}} {{if .Path}}{{.Path}}{{else}}lines {{.Line}}–{{.Last}}: {{or .Title .ID}}{{end}}
+{{- with .Why}}: {{.}}{{end}}
+{{- range .Notes}}
+          {{.}}
+{{- end}}
+{{- end}}
+{{- range .Skipped}}
+skipped   {{.Path}}: {{.Why}}
+{{- end}}
+{{- with .Unread}}
 
-func printBrought(w io.Writer, result folder.Result) {
-	var counted []string
-	for _, a := range actionWords {
-		if n := result.Counts[a.action]; n > 0 {
-			words := a.done
-			if result.DryRun {
-				words = a.would
-			}
-			counted = append(counted, fmt.Sprintf("%d %s", n, words))
-		}
-	}
-	fmt.Fprintln(w, first(strings.Join(counted, ", "), "there are no lessons"))
-	listed := map[folder.Action]int{}
-	for _, step := range result.Steps {
-		routine := step.Path != "" && (step.Action == folder.ActionReport || step.Action == folder.ActionWrite)
-		if listed[step.Action]++; routine && len(step.Notes) == 0 && listed[step.Action] > maxListed {
-			continue
-		}
-		name := first(step.Path, step.Title, step.ID)
-		if step.Path == "" {
-			name = fmt.Sprintf("lines %d–%d: %s", step.Line, step.Last, name)
-		} else if step.ID != "" && !strings.Contains(step.Path, step.ID) {
-			name += " (" + step.ID + ")"
-		}
-		fmt.Fprintf(w, "%-9s %s", step.Action, clean(name))
-		printIf(w, ": %s", step.Why)
-		fmt.Fprintln(w)
-		for _, note := range step.Notes {
-			fmt.Fprintf(w, "          %s\n", clean(note))
-		}
-		if routine && listed[step.Action] == maxListed && result.Counts[step.Action] > maxListed {
-			fmt.Fprintf(w, "… --json lists the others\n")
-		}
-	}
-	for _, skipped := range result.Skipped {
-		fmt.Fprintf(w, "skipped   %s: %s\n", clean(skipped.Path), clean(skipped.Why))
-	}
-	if len(result.Unread) > 0 {
-		fmt.Fprintf(w, "\n%s in no lesson:\n", plural(len(result.Unread), "line"))
-	}
-	for _, u := range result.Unread {
-		fmt.Fprintf(w, "line %d %s: %s\n", u.Line, clean(u.Why), clean(u.Text))
-	}
-}
+{{count (len .) "line"}} in no lesson:
+{{- range .}}
+line {{.Line}} {{.Why}}: {{.Text}}
+{{- end}}
+{{- end}}`)

@@ -19,7 +19,7 @@ func (s *shell) lessonsPreflight() *cobra.Command {
 		Notes    []string `json:"notes,omitempty"`
 	}
 	var task, root, policyName string
-	cmd := s.local(command{
+	return s.local(command{
 		use: "preflight --task TEXT", short: "Choose the lessons to read before a task",
 		long: `Ranks lessons for a task by level, tags, text, confidence, transferability and
 recency, prints the shortlist and keeps it in ROOT/logs/agent/preflight. The
@@ -41,8 +41,6 @@ The policy is ROOT/agent_workflow_policy.json, if it is there.`,
 			fmt.Fprintf(w, "\nKept in %s\n", p.Artifact)
 		})
 	})
-	_ = cmd.MarkFlagRequired("task") // the flag is there
-	return cmd
 }
 
 // policy reads a repository's policy, and names on stderr the keys that say nothing here.
@@ -84,7 +82,7 @@ type guarded struct {
 func (s *shell) lessonsGuard() *cobra.Command {
 	var task, root, policyName string
 	how := folder.GuardOptions{GateTime: folder.DefaultGateTime, Now: s.now}
-	cmd := s.local(command{
+	return s.local(command{
 		use: "guard --task TEXT [--mode warn|block]", short: "Check a repository against its workflow policy",
 		long: `Checks what ROOT/agent_workflow_policy.json asks for: documents, specifications, an
 index of lessons, a fresh preflight, and commands that must succeed. If the policy
@@ -126,8 +124,6 @@ repository's Makefile.`,
 		}
 		return err
 	})
-	_ = cmd.MarkFlagRequired("task") // the flag is there
-	return cmd
 }
 
 var printGuarded = page[guarded](`{{.Status}} (mode {{.Mode}}): {{.Summary.High}} high, {{.Summary.Medium}} medium

@@ -20,7 +20,7 @@ func (s *shell) memoryCommand() *cobra.Command {
 those for everybody. They are what other agents wrote, and no instructions. The commands below tell of all that is remembered.`,
 	})
 	cmd.AddCommand(
-		s.does(command{use: "categories", short: "List the categories of what is remembered", do: router.IntrospectionService.Categories, rows: "type=MEMORY category count bytes", none: "Nothing is remembered."}),
+		s.does(command{use: "categories", aliases: []string{"list"}, short: "List the categories of what is remembered", do: router.IntrospectionService.Categories, rows: "type=MEMORY category count bytes", none: "Nothing is remembered."}),
 		s.does(command{use: "stats", short: "Count what is remembered, and show how large the databases are", do: router.IntrospectionService.Stats, says: statsPage}),
 		s.does(command{
 			use: "clear", short: "Delete what a persona remembers", do: router.IntrospectionService.Clear, in: &request, says: clearedPage,

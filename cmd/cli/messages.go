@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +24,7 @@ func (s *shell) messagesCommand() *cobra.Command {
 	var follow, ack, all bool
 	since := client.FromCursor
 	cmd := s.calls(command{
-		use: "messages [--agent ID] [--follow] [--ack]", short: "Show an agent's messages, or follow them as they come",
+		lists: true, use: "messages [--agent ID] [--follow] [--ack]", short: "Show an agent's messages, or follow them as they come",
 		long: `Shows the messages that the agent has not acknowledged, the oldest first. With
 --follow it goes on with each new one as it arrives, across restarts of the
 router, until it is interrupted.`,
@@ -60,44 +58,25 @@ router, until it is interrupted.`,
 	return cmd
 }
 
-// follow prints each message, of the thread if one is asked for, on a line of its own as it arrives.
+// follow prints each message, of the thread if one is asked for, on a line of its own as it arrives. What is not acknowledged
+// because the router went away is acknowledged with the next.
 func (s *shell) follow(ctx context.Context, c *client.Client, query comms.InboxQuery, since int64, ack bool) error {
-	var shown []string // and not acknowledged yet
-	acknowledge := func() {
-		if len(shown) == 0 {
-			return
-		}
-		if _, err := client.Send(ctx, c, comms.MailboxService.Ack, comms.Ack{AgentID: query.AgentID, MessageIDs: shown}); err == nil {
-			shown = nil
-		} else if errs.CodeOf(err) != errs.Unavailable {
-			// Not to be able to say that it was shown is no reason to stop showing.
-			fmt.Fprintf(s.err, "skillrouter: not acknowledged: %s\n", harmless(explain(err)))
-			shown = nil
-		}
-	}
 	up, down := s.awayOnce()
-	follower := client.Follower{
-		AgentID: query.AgentID, After: since, Down: down,
-		Up: func() {
-			up()
-			acknowledge() // what the router went away over
-		},
-	}
-	return c.Mailbox.Follow(ctx, follower, func(m operational.Message) error {
+	var shown []string // and not acknowledged yet
+	return c.Mailbox.Follow(ctx, client.Follower{AgentID: query.AgentID, After: since, Up: up, Down: down}, func(m operational.Message) error {
 		if query.Thread != "" && m.ThreadID != query.Thread {
 			return nil
 		}
-		if err := s.line(m); err != nil {
+		if err := printed(s, m, nil, printMessage); err != nil || !ack {
 			return err
 		}
-		if !ack {
-			return nil
+		shown = append(shown[max(0, len(shown)+1-comms.MaxAckIDs):], m.ID)
+		switch _, err := client.Send(ctx, c, comms.MailboxService.Ack, comms.Ack{AgentID: query.AgentID, MessageIDs: shown}); {
+		case err == nil:
+			shown = nil
+		case errs.CodeOf(err) != errs.Unavailable:
+			fmt.Fprintf(s.err, "skillrouter: not acknowledged: %s\n", harmless(explain(err)))
 		}
-		shown = append(shown, m.ID)
-		if len(shown) > comms.MaxAckIDs { // the router has been away for very long; what is not acknowledged is shown again
-			shown = shown[1:]
-		}
-		acknowledge()
 		return nil
 	})
 }
@@ -121,22 +100,12 @@ func (s *shell) awayOnce() (up func(), down func(err error, _ time.Duration)) {
 	return up, down
 }
 
-// line prints one message: as one line of JSON, or of text.
-func (s *shell) line(m operational.Message) error {
-	return s.print(m, func(w io.Writer) {
-		fmt.Fprintf(w, "%s  #%d  %s -> %s  %s  %s\n",
-			m.CreatedAt.Local().Format(time.TimeOnly), m.Seq, clean(m.From), clean(first(m.To, "all")), clean(m.Signal), clean(m.Says()))
-	})
-}
+var printMessage = page[operational.Message]("{{clock .CreatedAt}}  #{{.Seq}}  {{.From}} -> {{or .To \"all\"}}  {{.Signal}}  {{.Says}}")
 
-func printInbox(w io.Writer, inbox comms.Inbox) {
-	tableOf(w, messageRows, "No messages.", inbox.Messages)
-	if inbox.More && len(inbox.Messages) > 0 {
-		fmt.Fprintf(w, "There are more: --after %d\n", inbox.LastSeq)
-	}
-}
-
-const messageRows = "seq from_agent_id=FROM signal says=MESSAGE created_at=SENT"
+var printInbox = page[comms.Inbox](`{{with .Messages}}{{table "seq from_agent_id=FROM signal says=MESSAGE created_at=SENT" .}}{{else}}No messages.{{end}}
+{{- if and .More .Messages}}
+There are more: --after {{.LastSeq}}
+{{- end}}`)
 
 // captain is whom a person at the terminal speaks as.
 const captain = "captain"
@@ -231,43 +200,37 @@ func known(ctx context.Context, c *client.Client, name string) (string, error) {
 	if locate.KnownAgent(name) || locate.KnownProject(name) {
 		return name, nil
 	}
-	id, groups, err := agentNamed(ctx, c, name)
-	if err != nil && errs.CodeOf(err) != errs.NotFound || slices.Contains(groups, name) {
-		return cmp.Or(id, name), err
+	id, err := agentNamed(ctx, c, name)
+	if errs.CodeOf(err) == errs.NotFound {
+		return "", errs.Errorf(errs.NotFound, "%s; with --wait it is kept until one of that name comes", errs.MessageOf(err))
 	}
-	if err == nil {
-		return id, nil
-	}
-	return "", errs.Errorf(errs.NotFound, "%s; with --wait it is kept until one of that name comes", errs.MessageOf(err))
+	return id, err
 }
 
-// agentNamed returns the agent that a name or any unambiguous part of one means, and the groups that there are: kinds of
-// agents, projects and roles. A name that two agents share is refused, with both.
-func agentNamed(ctx context.Context, c *client.Client, name string) (id string, groups []string, err error) {
+// agentNamed returns the agent that a name or any unambiguous part of one means, or the group: a kind of agents, a project
+// or a role. A name that two agents share is refused, with both.
+func agentNamed(ctx context.Context, c *client.Client, name string) (string, error) {
 	if _, err := client.Send(ctx, c, comms.PresenceService.Agent, name); errs.CodeOf(err) != errs.NotFound {
-		return name, nil, nil // whatever else is wrong, the call itself is refused for
+		return name, nil // whatever else is wrong, the call itself is refused for
 	}
 	agents, err := client.Send(ctx, c, comms.PresenceService.Agents, operational.AgentFilter{Limit: operational.MaxLimit})
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	var ids []string
+	var ids, groups []string
 	for _, a := range agents {
 		ids, groups = append(ids, a.ID), append(groups, principal.KindOf(a.ID), a.Project, a.Role)
 	}
-	if slices.Contains(groups, name) {
-		return "", groups, nil
+	switch found := router.AgentsNamed(name, ids); {
+	case slices.Contains(groups, name):
+		return name, nil
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", errs.Errorf(errs.Conflict, "%q may be any of %s: give the whole name", name, strings.Join(found, ", "))
 	}
-	switch found := router.AgentsNamed(name, ids); len(found) {
-	case 0:
-		names := slices.Concat(ids, groups)
-		slices.Sort(names)
-		return "", groups, errs.Errorf(errs.NotFound, "no agent %q is known%s", name, didYouMean(name, slices.Compact(names)))
-	case 1:
-		return found[0], groups, nil
-	default:
-		return "", groups, errs.Errorf(errs.Conflict, "%q may be any of %s: give the whole name", name, strings.Join(found, ", "))
-	}
+	names := slices.Compact(slices.Sorted(slices.Values(slices.Concat(ids, groups))))
+	return "", errs.Errorf(errs.NotFound, "no agent %q is known%s", name, didYouMean(name, names))
 }
 
 // said is a text under a name, as the context of a signal.

@@ -9,6 +9,7 @@ import (
 	"text/template/parse"
 	"time"
 
+	"skillrouter/learning/folder"
 	"skillrouter/operational"
 )
 
@@ -59,7 +60,8 @@ var pageWords = template.FuncMap{
 		}
 		return sum
 	},
-	"halts": operational.Halts,
+	"halts":   operational.Halts,
+	"brought": func(action folder.Action) string { return broughtWords[action] },
 	"head": func(list any) any { // the first two
 		all := reflect.ValueOf(list)
 		return all.Slice(0, min(2, all.Len())).Interface()

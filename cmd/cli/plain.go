@@ -60,6 +60,7 @@ func (s *shell) does(of command) *cobra.Command {
 	}
 	of.flags = append(of.flags, p.flags()...)
 	of.before = p.complete
+	of.lists = op.Verb == "GET" && pageOf(reflect.Zero(p.answers())).IsValid() && (len(p.places) == 0 || of.one != nil)
 	cmd := s.calls(of, p.run)
 	if len(p.places) > 0 && of.things != nil && p.namesOne() {
 		var second []string
@@ -224,11 +225,6 @@ func (p *plainCommand) complete() error {
 	}
 	if strings.HasPrefix(p.of.use, "edit ") && !p.patches {
 		return usagef("say what to change")
-	}
-	for _, word := range strings.Fields(p.of.use) { // a flag that the line of use asks for
-		if f, there := p.flagged[strings.TrimPrefix(word, "--")]; there && strings.HasPrefix(word, "--") && f.Value.IsZero() {
-			return usagef("%s is required: %s", word, strings.Join(f.Choices, ", "))
-		}
 	}
 	return nil
 }

@@ -110,11 +110,11 @@ func TestSetWord(t *testing.T) {
 	}
 }
 
-// TestSecondsValue reads lengths of time.
-func TestSecondsValue(t *testing.T) {
+// TestLengthValue reads lengths of time.
+func TestLengthValue(t *testing.T) {
 	for text, want := range map[string]int64{"90": 90, "12h": 43200, "7d": 604800, "2w": 1209600, "0": 0, "1500ms": -1, "-1h": -1, "soon": -1, "99999999w": -1} {
 		var seconds *int64
-		err := (&secondsValue{to: reflect.ValueOf(&seconds).Elem()}).Set(text)
+		err := (&lengthValue{to: reflect.ValueOf(&seconds).Elem(), unit: time.Second}).Set(text)
 		if want < 0 && err == nil || want >= 0 && (err != nil || *seconds != want) {
 			t.Errorf("%s: %v %v", text, seconds, err)
 		}

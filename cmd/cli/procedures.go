@@ -23,7 +23,7 @@ func (s *shell) proceduresCommand() *cobra.Command {
 	var query procedure.Query
 	return s.verbs(verbs{
 		name: "procedures", short: "Steps that worked, to be gone through again: add, list, show, edit, run, delete", of: "NAME",
-		rows: procedureRows,
+		rows: procedureRows, names: "name description",
 		plain: []command{
 			{use: "show NAME", short: "Print a procedure", do: procedure.Service.Procedure},
 			{

@@ -76,8 +76,9 @@ Their output is not read: it is their terminal's.`,
 	flags.StringVar(&w.beat.Model, "model", "", "the model that it uses")
 	flags.StringVar(&w.beat.ConfigName, "config-name", "", "the name of its configuration")
 	flags.StringVar(&w.beat.ProjectPath, "project", "", "its project's folder; the working folder if none is named")
-	flags.DurationVar(&w.grace, "grace", defaultGrace, "how long it may take to end once it was asked to")
-	flags.DurationVar(&w.interval, "interval", defaultInterval, "how often to check in")
+	w.grace, w.interval = defaultGrace, defaultInterval
+	flags.Var(length(&w.grace), "grace", "how long it may take to end once it was asked to")
+	flags.Var(length(&w.interval), "interval", "how often to check in")
 	flags.BoolVar(&w.start, "start", false, "start the router if none answers")
 	flags.StringVar(&m.file, "context-file", "", "file that holds what is known while the command runs, and what it held before afterwards; implies --record")
 	flags.StringVar(&m.watch, "watch", "", "file that the command writes, such as Aider's .aider.chat.history.md: its new lines with errors are recorded; implies --record")

@@ -104,34 +104,24 @@ func (u *settingUp) run(ctx context.Context) error {
 	if u.all {
 		return u.everyAgent(store)
 	}
-	if err := u.one(setup.Agent(u.agent), store); err != nil || u.remove || u.dry || u.yes || u.shell.json || !isTerminal(u.shell.in) {
+	if err := u.one(setup.Agent(u.agent), store); err != nil || u.remove || u.dry || u.shell.json {
 		return err
 	}
-	return u.offerPassphrase(ctx, store)
+	u.namePassphrase(ctx)
+	return nil
 }
 
-// offerPassphrase asks once whether a passphrase is to be set, where a router runs that has none.
-func (u *settingUp) offerPassphrase(ctx context.Context, store setup.Store) error {
+// namePassphrase tells of the passphrase where a router runs that has none.
+func (u *settingUp) namePassphrase(ctx context.Context) {
 	c, err := u.shell.client()
 	if err != nil {
-		return nil //nolint:nilerr // what was asked for is done: this was only an offer
+		return // what was asked for is done
 	}
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	state, err := c.Persons.State(asking)
-	if err != nil || state.Set {
-		return nil //nolint:nilerr // likewise
+	if state, err := c.Persons.State(asking); err == nil && !state.Set {
+		fmt.Fprintln(u.shell.out, "With a passphrase you alone allow what the guard blocks, and no program that reads your files does: skillrouter passphrase set")
 	}
-	offered := filepath.Join(store.Dir, "passphrase-offered")
-	if _, err := os.Stat(offered); err == nil || os.WriteFile(offered, nil, 0o600) != nil {
-		return nil
-	}
-	yes, err := u.ask("Set a passphrase now? With one, you alone allow what the guard blocks, and no program that reads your files does.")
-	if err != nil || !yes {
-		fmt.Fprintln(u.shell.out, "Later: skillrouter passphrase set")
-		return err
-	}
-	return u.shell.setPassphrase(ctx, c, state, "")
 }
 
 // everyAgent sets up, or takes back, the agents that are found here.
@@ -232,7 +222,7 @@ func (u *settingUp) usage() error {
 	case u.agent == "" && !u.check && !u.all:
 		return usagef("which agent: %s? Or --all, for every one that is found here", names(setup.Agents()))
 	case u.agent != "" && !setup.Agent(u.agent).Known():
-		return usagef("%q is no agent that can be set up%s: %s. Any other that speaks MCP or reads AGENTS.md: skillrouter setup %s", u.agent, didYouMean(u.agent, safetext.Strings(setup.Agents())), names(setup.Agents()), setup.Generic)
+		return usagef("%q is no agent that can be set up%s\nThese are: %s. Any other that speaks MCP or reads AGENTS.md: skillrouter setup %s", u.agent, didYouMean(u.agent, safetext.Strings(setup.Agents())), names(setup.Agents()), setup.Generic)
 	case u.user && u.project != "":
 		return usagef("--user and --project exclude each other")
 	case u.check && (u.remove || u.dry || u.yes):

@@ -25,8 +25,9 @@ type shell struct {
 	began     bool     // a command's own work has begun
 	words     []string // of the command line; none: all commands are made
 
-	environ []string      // of what is started; nil: this process's own
-	started startedRouter // the router that was started for this command, if one was
+	dialled *client.Client // the client that is used; nil: one is made
+	environ []string       // of what is started; nil: this process's own
+	started startedRouter  // the router that was started for this command, if one was
 
 	server, token string
 	data          string // the folder of the router that is meant; empty: the settings say it
@@ -63,6 +64,9 @@ func (s *shell) settings() (config.Loaded, error) { return s.place().Settings() 
 
 // client makes a client of the router.
 func (s *shell) client() (*client.Client, error) {
+	if s.dialled != nil {
+		return s.dialled, nil
+	}
 	to, err := s.place().Router()
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ const (
 // router was named: another machine's, or one that somebody else starts.
 func (s *shell) connect(ctx context.Context) (*client.Client, error) {
 	c, err := s.client()
-	if err != nil || s.place().Named() != "" {
+	if err != nil || s.dialled != nil || s.place().Named() != "" {
 		return c, err
 	}
 	to, err := s.place().Router()

@@ -263,6 +263,25 @@ func TestPassphraseAtTheTerminal(t *testing.T) {
 		t.Errorf("what was allowed: %d %s", code, text)
 	}
 
+	term = run("TERM=xterm skillrouter watch") // commands are typed while things happen, and the passphrase is asked for once
+	term.expect("only watch): ")
+	term.enter(phrase + "\n")
+	term.expect("> ")
+	term.enter("tasks add 'water the plants'\n")
+	term.expect("water the plants")
+	term.expect("pending")
+	blocked, _ = alone("", "check", "--agent", "claude-code", "--folder", "/w", "--", "git push --force origin next")
+	_, again, _ := strings.Cut(blocked, "      skillrouter check approve ")
+	again, _, _ = strings.Cut(again, "\n")
+	term.expect(again)
+	term.expect("allows it once")
+	term.enter("check approve " + again + "\n")
+	term.expect("allowed once by owner")
+	term.enter("serve\n")
+	term.expect("not done here")
+	term.enter("q\n")
+	term.expect("ended=0")
+
 	for _, end := range []string{"", "\n", "\r\n"} { // scripts
 		file := filepath.Join(t.TempDir(), "phrase")
 		if err := os.WriteFile(file, []byte(phrase+end), 0o600); err != nil {

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,12 +8,9 @@ import (
 	"skillrouter/router/value"
 )
 
-// valueRows is how many items people are shown.
-const valueRows = 20
-
 func (s *shell) valueCommand() *cobra.Command {
 	var query value.Query
-	var since string
+	since := value.DefaultDays * day
 	return s.does(command{
 		use: "value", do: value.Service.Value, in: &query, hides: "days", says: valuePage, short: "Show what agents were told, what they used of it, and what is proposed for retirement",
 		long: `Shows what agents were told, what they used of it, which mistakes happened again, and
@@ -26,42 +21,16 @@ that it helped. A warning is used if it was heeded. A mistake is prevented if it
 told and not made where its program ran. An item that was told 20 times and never used
 is proposed for retirement, with the command that does it.`,
 		flags: options{
-			option("since", &since, "how far back, in whole days, such as 7d or 168h (7d)"),
+			option("since", &since, "how far back, in whole days, such as 7d or 2w"),
 		},
-		before: func() (err error) {
-			query.Days, err = daysOf(since)
-			return err
+		before: func() error {
+			query.Days = int((since + day - 1) / day)
+			return nil
 		},
 	})
 }
 
-// daysOf reads a length of time in days, or in hours that are rounded up.
-func daysOf(text string) (int, error) {
-	if text == "" {
-		return value.DefaultDays, nil
-	}
-	back, err := lengthOf(text)
-	return int((back + day - 1) / day), err
-}
-
 const day = 24 * time.Hour
-
-// lengthOf reads what --since is given: a length of time as Go writes it, or whole days, such as 7d.
-func lengthOf(text string) (time.Duration, error) {
-	if number, is := strings.CutSuffix(text, "d"); is {
-		if days, err := strconv.Atoi(number); err == nil && days > 0 && days <= maxDays {
-			return time.Duration(days) * day, nil
-		}
-	}
-	back, err := time.ParseDuration(text)
-	if err != nil || back <= 0 {
-		return 0, usagef("--since must be a length of time, such as 7d or 168h")
-	}
-	return back, nil
-}
-
-// maxDays bounds what --since may say in days: more than any record is old, and less than a length of time can be.
-const maxDays = 36500
 
 const valuePage = `Told from {{day .Since}} to {{day (.Until.AddDate 0 0 -1)}}: {{count .Total.Shown "item"}} in {{count .Sessions "session"}}, {{count .Total.Tokens "token"}}.
 {{- if .Total.Shown}}

@@ -3,8 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -50,16 +48,12 @@ func version() build {
 
 func (s *shell) versionCommand() *cobra.Command {
 	return s.local(command{use: "version", short: "Print which version this program is"}, func(context.Context) error {
-		return printed(s, version(), nil, func(w io.Writer, b build) {
-			fmt.Fprintf(w, "skillrouter %s\n", b.Version)
-			if b.Commit != "" {
-				changed := ""
-				if b.Modified {
-					changed = ", with changes"
-				}
-				fmt.Fprintf(w, "commit %s of %s%s\n", b.Commit, b.Date, changed)
-			}
-			fmt.Fprintf(w, "%s %s\n", b.Go, b.Platform)
-		})
+		return printed(s, version(), nil, printVersion)
 	})
 }
+
+var printVersion = page[build](`skillrouter {{.Version}}
+{{- if .Commit}}
+commit {{.Commit}} of {{.Date}}{{if .Modified}}, with changes{{end}}
+{{- end}}
+{{.Go}} {{.Platform}}`)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -60,6 +59,14 @@ func alsoCalled(name string) []string {
 func (s *shell) group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	understood(below)
 	at := slices.IndexFunc(below, func(cmd *cobra.Command) bool { return cmd.Name() == "list" || cmd.HasAlias("list") })
+	if at < 0 { // of settings and states, which are one
+		at = slices.IndexFunc(below, func(cmd *cobra.Command) bool {
+			return cmd.Name() == "status" || cmd.Name() == "show" && len(placeholders(cmd)) == 0
+		})
+		if at >= 0 {
+			below[at].Aliases = append(below[at].Aliases, "list")
+		}
+	}
 	if at >= 0 {
 		cmd.Flags().AddFlagSet(below[at].Flags())
 	}
@@ -79,35 +86,41 @@ func (s *shell) group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Comman
 	return cmd
 }
 
-// alsoList has a command that lists by itself understand the word list.
-func alsoList(cmd *cobra.Command) *cobra.Command {
-	list := &cobra.Command{Use: "list", Short: cmd.Short, Args: cobra.NoArgs, RunE: cmd.RunE, Hidden: true}
-	list.Flags().AddFlagSet(cmd.Flags())
-	cmd.AddCommand(list)
-	return cmd
-}
-
-// instead is what to type in the place of a word that is no command.
+// instead is what to type in the place of words that are no command.
 var instead = map[string]string{
-	"forget":    "a kind says what is forgotten, such as: skillrouter knowledge delete ID",
-	"incidents": "skillrouter brief shows what fails in a project again and again, skillrouter learn finds it",
-	"install":   "skillrouter setup AGENT sets an agent up, skillrouter serve starts the router",
-	"uninstall": "skillrouter setup AGENT --remove takes back what setup wrote",
-	"list":      "a kind says what is listed, such as: skillrouter knowledge",
-	"delete":    "a kind says what is deleted, such as: skillrouter knowledge delete ID",
-	"add":       "skillrouter remember TITLE TEXT, or a kind, such as: skillrouter tasks add TITLE",
+	"forget delete rm remove":     "a kind says what is deleted, such as: skillrouter knowledge delete ID",
+	"incidents incident":          "skillrouter brief shows what fails in a project again and again, skillrouter learn finds it",
+	"install init start":          "skillrouter setup AGENT sets an agent up, skillrouter serve starts the router",
+	"uninstall":                   "skillrouter setup AGENT --remove takes back what setup wrote",
+	"update upgrade":              "install it again as you did the first time; skillrouter version says which this is",
+	"list ls":                     "a kind says what is listed, such as: skillrouter knowledge",
+	"add new note save store put": "skillrouter remember TITLE TEXT, or a kind, such as: skillrouter tasks add TITLE",
+	"get recall cat":              "skillrouter show HANDLE shows a text, skillrouter facts get KEY a value",
+	"find ask":                    "skillrouter search TEXT, or skillrouter query QUESTION",
+	"send msg tell message mail":  "skillrouter signal AGENT TEXT sends, skillrouter messages shows",
+	"inbox":                       "skillrouter messages",
+	"kill halt":                   "skillrouter stop AGENT asks an agent to stop; Ctrl-C ends the router",
+	"pause resume":                "skillrouter signal AGENT pause, skillrouter signal AGENT resume",
+	"who ps heartbeat":            "skillrouter agents",
+	"log logs tail history":       "skillrouter events shows what happened, skillrouter watch what happens",
+	"allow":                       "skillrouter check approve ID",
+	"lock claim release":          "skillrouter leases for files, skillrouter tasks for work",
+	"settings":                    "skillrouter config",
+	"quit exit bye":               "each command ends by itself; skillrouter watch is left by q",
 }
 
 // insteadOfFlag is the same for a flag.
 var insteadOfFlag = map[string]string{
 	"port": "--listen 127.0.0.1:PORT says where the router listens", "host": "--listen HOST:PORT says where the router listens",
-	"url": "--server URL names a router", "force": "nothing asks before it acts; leave it out",
+	"url": "--server URL names a router", "since": "--after SEQ says from where on", "fix": "each line that fails says what mends it", "force": "nothing asks before it acts; leave it out",
 }
 
 // noCommand refuses a word where a command's name is needed, and says what was probably meant.
 func noCommand(of *cobra.Command, word string) error {
-	if hint := instead[cmp.Or(map[string]string{"rm": "delete", "remove": "delete", "ls": "list", "init": "install", "start": "install", "new": "add", "note": "add"}[word], word)]; hint != "" && !of.HasParent() {
-		return fmt.Errorf("there is no command %q: %s", word, hint)
+	for words, hint := range instead {
+		if slices.Contains(strings.Fields(words), word) && !of.HasParent() {
+			return fmt.Errorf("there is no command %q: %s", word, hint)
+		}
 	}
 	here := ""
 	if of.HasParent() {

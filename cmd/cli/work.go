@@ -103,8 +103,9 @@ func (s *shell) escalationsCommand() *cobra.Command {
 	var all bool
 	return s.verbs(verbs{
 		name: "escalations", short: "See and settle what lessons ask of supervisors",
-		long: "Shows the lessons that somebody should look at, and settles them. An escalation is named by its id, or by a beginning or end of it that is no other's.",
-		rows: "short=ID priority status escalated_to=TO reason title=LESSON occurrence_count=TIMES last_raised_at=RAISED",
+		long:  "Shows the lessons that somebody should look at, and settles them. An escalation is named by its id, or by a beginning or end of it that is no other's.",
+		names: "short status title",
+		rows:  "short=ID priority status escalated_to=TO reason title=LESSON occurrence_count=TIMES last_raised_at=RAISED",
 		plain: []command{
 			{
 				use: "list", short: "List open escalations, the most urgent first", do: operational.EscalationService.List, in: &filter,

@@ -42,13 +42,12 @@ type wrapper struct {
 	child *child
 	log   func(format string, args ...any)
 
-	mu      sync.Mutex
-	client  *client.Client
-	told    bool      // the first check-in of this run has been taken
-	since   time.Time // when, by the router's clock
-	stop    *stopping // the child has been asked to end
-	over    bool      // the child has ended
-	stopIDs []string  // the messages that asked for it
+	mu     sync.Mutex
+	client *client.Client
+	told   bool      // the first check-in of this run has been taken
+	since  time.Time // when, by the router's clock
+	stop   *stopping // the child has been asked to end
+	over   bool      // the child has ended
 }
 
 // stopping is the end of a child that was asked to end.
@@ -64,8 +63,8 @@ func (w *wrapper) run(ctx context.Context) int {
 	end := w.child.wait()
 	w.mu.Lock()
 	w.over = true
-	stopped := w.stop != nil
 	w.mu.Unlock()
+	stopped := w.stopped()
 	cancel()
 	talking.Wait()
 	if stopped {
@@ -106,7 +105,7 @@ func (w *wrapper) checkIn(ctx context.Context) error {
 		return err
 	}
 	if answer.ShouldStop {
-		w.end(answer.StopReason, "")
+		w.end(answer.StopReason)
 	}
 	return nil
 }
@@ -204,8 +203,11 @@ func (w *wrapper) follow(ctx context.Context, c *client.Client, after int64) (in
 func (w *wrapper) act(ctx context.Context, c *client.Client, m operational.Message) {
 	switch m.Signal {
 	case operational.SignalStop:
-		if w.meant(ctx, m) {
-			w.end(operational.StopReason(m), m.ID)
+		switch err := w.checkIn(ctx); { // which run it ends is the router's to say; if that is gone again, time decides
+		case err != nil && w.ours(m):
+			w.end(operational.StopReason(m))
+			return
+		case w.stopped():
 			return // acknowledged when it is done
 		}
 		w.log("the stop signal %d was for an earlier run", m.Seq)
@@ -223,14 +225,11 @@ func (w *wrapper) act(ctx context.Context, c *client.Client, m operational.Messa
 	w.acknowledge(ctx, c, m.ID)
 }
 
-// meant tells whether a stop signal is for this run. Which run it ends is the
-// router's to say, so it is asked; if it is gone again, time decides.
-func (w *wrapper) meant(ctx context.Context, m operational.Message) bool {
-	answer, err := w.heartbeat(ctx)
-	if err == nil {
-		return answer.ShouldStop
-	}
-	return w.ours(m)
+// stopped tells whether the child was asked to end.
+func (w *wrapper) stopped() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stop != nil
 }
 
 // ours tells whether a message was sent after this run checked in.
@@ -255,12 +254,9 @@ func (w *wrapper) hold(ctx context.Context, c *client.Client, hold func() error,
 }
 
 // end asks the child to end, once, and kills what is left of it after the grace period.
-func (w *wrapper) end(reason, messageID string) {
+func (w *wrapper) end(reason string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if messageID != "" {
-		w.stopIDs = append(w.stopIDs, messageID)
-	}
 	if w.stop != nil || w.over {
 		return
 	}
@@ -291,7 +287,7 @@ func (w *wrapper) farewell(ctx context.Context, end exit, stopped bool) {
 	ctx, cancel := context.WithTimeout(ctx, farewellTime)
 	defer cancel()
 	w.mu.Lock()
-	c, ids := w.client, w.stopIDs
+	c := w.client
 	w.mu.Unlock()
 	if c == nil {
 		var err error
@@ -299,10 +295,9 @@ func (w *wrapper) farewell(ctx context.Context, end exit, stopped bool) {
 			return
 		}
 	}
-	if stopped && len(ids) == 0 { // a heartbeat's answer was quicker than the message
-		ids = w.pendingStops(ctx, c)
+	if stopped {
+		w.acknowledge(ctx, c, w.pendingStops(ctx, c)...)
 	}
-	w.acknowledge(ctx, c, ids...)
 	status := end.status(stopped)
 	if _, err := client.Send(ctx, c, comms.PresenceService.Status, comms.StatusReport{AgentID: w.beat.AgentID, Status: status}); err != nil {
 		w.log("the end is not reported: %s", explain(err))

@@ -139,25 +139,23 @@ var rooms = []struct {
 
 // libraries says where a library may be imported; one that is not listed may be anywhere.
 var libraries = map[string][]string{
-	"text/template":                   {"cmd/cli"}, // the terminal's pages clean each value themselves; the browser's escape it: html/template
-	"text/template/parse":             {"cmd/cli"},
-	"html/template":                   {"router/web", "router/httpapi"},
-	"gorm.io/gorm":                    {"operational/store", "learning/store", "internal/database", "internal/database/postgres", "internal/database/table", "internal/database/databasetest"},
-	"gorm.io/driver/postgres":         {"internal/database/postgres"},
-	"github.com/jackc/pgx/v5":         {"internal/database/postgres", "internal/database/databasetest"},
-	"github.com/nats-io/nats.go":      {"cmd/app/nats"},
-	"github.com/glebarez/sqlite":      {"internal/database"},
-	"github.com/glebarez/go-sqlite":   {"internal/database"},
-	"github.com/expr-lang/expr":       {"learning/condition"},
-	"modernc.org/sqlite":              nil, // go-sqlite runs it, and registers under the same name
-	"github.com/gin-gonic/gin":        {"router/httpapi"},
-	"github.com/r3labs/sse/v2":        {"router/stream"},
-	"github.com/tmaxmax/go-sse":       {"router/client", "router/llm"},
-	"github.com/spf13/cobra":          {"cmd/cli"},
-	"go.opentelemetry.io/otel":        {"internal/trace", "router/otlp", "router/httpapi"},
-	"go.opentelemetry.io/otel/sdk":    {"router/otlp"},
-	"charm.land/bubbletea/v2":         {"cmd/watch"},
-	"github.com/charmbracelet/x/ansi": {"cmd/watch"},
+	"text/template":                 {"cmd/cli"}, // the terminal's pages clean each value themselves; the browser's escape it: html/template
+	"text/template/parse":           {"cmd/cli"},
+	"html/template":                 {"router/web", "router/httpapi"},
+	"gorm.io/gorm":                  {"operational/store", "learning/store", "internal/database", "internal/database/postgres", "internal/database/table", "internal/database/databasetest"},
+	"gorm.io/driver/postgres":       {"internal/database/postgres"},
+	"github.com/jackc/pgx/v5":       {"internal/database/postgres", "internal/database/databasetest"},
+	"github.com/nats-io/nats.go":    {"cmd/app/nats"},
+	"github.com/glebarez/sqlite":    {"internal/database"},
+	"github.com/glebarez/go-sqlite": {"internal/database"},
+	"github.com/expr-lang/expr":     {"learning/condition"},
+	"modernc.org/sqlite":            nil, // go-sqlite runs it, and registers under the same name
+	"github.com/gin-gonic/gin":      {"router/httpapi"},
+	"github.com/r3labs/sse/v2":      {"router/stream"},
+	"github.com/tmaxmax/go-sse":     {"router/client", "router/llm"},
+	"github.com/spf13/cobra":        {"cmd/cli"},
+	"go.opentelemetry.io/otel":      {"internal/trace", "router/otlp", "router/httpapi"},
+	"go.opentelemetry.io/otel/sdk":  {"router/otlp"},
 }
 
 // topLevel is the prescribed top level, and the few that join it.
@@ -303,7 +301,7 @@ func matches(pattern, name string) bool {
 }
 
 // linksApp are the rooms whose tests link the whole application. A room's tests stand on databasetest and on what they need: the list only gets shorter.
-var linksApp = []string{"cmd/app", "cmd/cli", "cmd/skillrouter", "cmd/watch", "router/client", "router/web", "scripts/conformance", "scripts/manual"}
+var linksApp = []string{"cmd/app", "cmd/cli", "cmd/skillrouter", "router/client", "router/web", "scripts/conformance", "scripts/manual"}
 
 func TestRoomsDoNotLinkTheApplication(t *testing.T) {
 	packages, tests := imports(t), importsOf(t, true)
