@@ -623,6 +623,22 @@ CREATE TABLE shared (
     PRIMARY KEY (project, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX knowledge_chosen ON knowledge(project, superseded_by, category, trust, use_count, updated_at, folder, branch);
+CREATE TABLE changes (
+    num       INTEGER PRIMARY KEY AUTOINCREMENT,
+    operation TEXT NOT NULL CHECK (operation IN ('delete', 'edit', 'merge', 'retire', 'decline', 'accept')),
+    kind      TEXT NOT NULL,
+    ref       TEXT NOT NULL,               -- what the memory is known by among its kind
+    title     TEXT NOT NULL,
+    project   TEXT NOT NULL,
+    by_agent  TEXT NOT NULL,               -- who made it; a person begins with @
+    author    TEXT NOT NULL,               -- who wrote the memory
+    row_number TEXT NOT NULL,               -- that people may call it by; empty: none
+    at        INTEGER NOT NULL,            -- Unix milliseconds
+    rows_before TEXT NOT NULL CHECK (json_valid(rows_before)) -- a JSON list of learning.RowWas
+) STRICT;
+CREATE INDEX changes_of ON changes(kind, ref);
+CREATE INDEX changes_by ON changes(by_agent, num);
+CREATE INDEX changes_at ON changes(at);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (1, 0, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (2, 1, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (3, 2, 1);
@@ -662,3 +678,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (36, 35, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (37, 36, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (38, 37, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (39, 38, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (40, 39, 1);

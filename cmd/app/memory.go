@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	said "skillrouter/learning/decision"
@@ -32,6 +34,7 @@ import (
 	"skillrouter/router/kind"
 	"skillrouter/router/llm"
 	"skillrouter/router/search"
+	"skillrouter/router/trash"
 	"skillrouter/router/value"
 )
 
@@ -120,6 +123,28 @@ func (a *App) wireVerdicts(ctx context.Context, p *parts) (err error) {
 	p.lessons.ReportMisses(p.verdicts)
 	a.life.run(ctx, "verdicts", p.verdicts.Run)
 	return nil
+}
+
+// wireTrash gives back what was deleted. A page that removes a row offers that.
+func (a *App) wireTrash(ctx context.Context, p *parts) {
+	bin := trash.New(p.memory, trash.Ports{
+		Kinds: p.kinds, Decisions: p.said, Incidents: p.incidents, Consolidation: p.consolidation,
+		Follow: func(ctx context.Context, events []eventlog.Event) error {
+			return cmp.Or(p.guards.Follow(ctx, events), p.verdicts.Load(ctx))
+		},
+	}, a.now)
+	for i := range p.kinds {
+		if of := &p.kinds[i]; of.Pages.List != nil && of.Undo.Remove != nil {
+			of.Pages.Restore = func(ctx context.Context, id string) error {
+				_, err := bin.Restore(ctx, trash.DeletedRef{Kind: of.Name, ID: id})
+				return err
+			}
+		}
+	}
+	p.trash, p.routes = bin, append(p.routes, httpapi.Offer(trash.Operations, bin))
+	if a.aside == nil {
+		a.life.run(ctx, "trash", bin.Run)
+	}
 }
 
 // failedBefore gives the guard what failed before as matches.

@@ -50,6 +50,7 @@ import (
 	"skillrouter/router/session"
 	"skillrouter/router/stream"
 	"skillrouter/router/transfer"
+	"skillrouter/router/trash"
 	"skillrouter/router/value"
 	"skillrouter/router/web"
 )
@@ -175,6 +176,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		}
 	}
 
+	a.wireTrash(ctx, p)
 	p.transfer = transfer.New(p.kinds, p.memory, a.now)
 	p.introspection = a.introspection(p)
 
@@ -215,7 +217,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Mailbox: mailbox, Presence: presence, Guard: told.guards, Experiences: experiences,
 		Lessons: told.lessons, Patterns: patterns, Escalations: crossing.escalations(),
 		Facts: facts, Memory: crossing.memory,
-		Kinds: p.tools, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection,
+		Kinds: p.tools, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection, Trash: p.trash,
 		Search: told.search,
 		Tasks:  tasks, Leases: leases, Recon: recon, Tokens: tokens, System: system{a}, Embeddings: p.vectors,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
@@ -324,6 +326,7 @@ type parts struct {
 	value         *value.Values
 	decisions     *decision.Decisions
 	transfer      transfer.Service
+	trash         trash.Service
 
 	feed           feed.Service
 	timeline       feed.TimelineService

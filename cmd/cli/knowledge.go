@@ -9,7 +9,6 @@ import (
 
 	"skillrouter/internal/check"
 	"skillrouter/learning"
-	"skillrouter/learning/decision"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/verdict"
 	"skillrouter/router/client"
@@ -68,16 +67,6 @@ other name is allowed.`,
 {{- range .Supersedes}}
 It supersedes {{.}}; undo: skillrouter knowledge edit {{.}} --superseded-by ""
 {{- end}}`,
-	})
-}
-
-func (s *shell) undoCommand() *cobra.Command {
-	return s.does(command{
-		use: "undo [HANDLE]", short: "Take back what a person decided at an agent's prompt", do: decision.Service.Undo,
-		long: `Takes back a decision or a constraint of this project that is in force: the one whose
-handle you give, or else the latest. If it had replaced another one, that one is in
-force again.`,
-		says: "no longer in force: {{.Text}}{{range .Instead}}\nin force again: {{.}}{{end}}",
 	})
 }
 

@@ -58,7 +58,11 @@ func (s *shell) verbs(v verbs) *cobra.Command {
 	for _, of := range v.plain {
 		of.things = things
 		of.kind, of.rows = first(of.kind, v.name), first(of.rows, v.rows)
-		v.more = append(v.more, s.does(of))
+		made := s.does(of)
+		v.more = append(v.more, made)
+		if made.Name() == "list" && deletable[v.name] != "" {
+			v.more = append(v.more, s.trashed(v, made)...)
+		}
 	}
 	return s.group(&cobra.Command{Use: v.name, Short: v.short, Long: v.long}, v.more...)
 }

@@ -42,7 +42,7 @@ func roomsBelow(folder string, but ...string) (rooms []string) {
 
 // families are the rooms of the router: each does one thing with what the domains know.
 var families = []string{
-	"router", "router/classify", "router/contexts", "router/crossing", "router/decision", "router/feed", "router/kind", "router/question", "router/reminder", "router/search", "router/session", "router/transfer", "router/value",
+	"router", "router/classify", "router/contexts", "router/crossing", "router/decision", "router/feed", "router/kind", "router/question", "router/reminder", "router/search", "router/session", "router/transfer", "router/trash", "router/value",
 }
 
 // rooms says which packages of this module a package may import, besides the
@@ -111,6 +111,7 @@ var rooms = []struct {
 	{"router/classify", []string{"shared", "tfidf/text", "tfidf/wordlist"}, "what a question is about is told by its words and those like them, and asks no store"},
 	{"router/kind", slices.Concat(learned, []string{"shared", "learning", "operational", "tfidf", "tfidf/keep", "router"}), "a kind knows its service, and no family of the router"},
 	{"router/transfer", []string{"shared", "learning", "router/kind"}, "it moves what the kinds of memory keep, whatever they are"},
+	{"router/trash", slices.Concat(learned, []string{"shared", "learning", "router", "router/kind"}), "it gives back what was deleted, whatever its kind"},
 	{"router/follow", []string{"shared", "operational"}, "it reads event logs, whatever is in them"},
 	{"router/session", slices.Concat(learned, []string{"shared", "learning", "operational"}), "a session begins and ends in both domains"},
 	{"router/crossing", slices.Concat(learned, []string{"shared", "learning", "operational", "router", "router/follow"}), "it carries what crosses between the domains"},

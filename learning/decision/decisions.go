@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
@@ -38,7 +39,9 @@ type Resolution struct {
 	Category string `json:"category" doc:"decision or constraint"`
 	Text     string `json:"text"`
 	// Instead are the texts of those in whose place it stands or, when it is taken back, of those that are in force again.
-	Instead []string `json:"instead,omitempty"`
+	Instead []string  `json:"instead,omitempty"`
+	By      string    `json:"-"` // the agent that heard it
+	At      time.Time `json:"-"` // when it was heard
 }
 
 // Heard is what is kept of a prompt.
@@ -167,6 +170,21 @@ func (d *Decisions) keep(ctx context.Context, caller principal.Principal, author
 	return &kept, err
 }
 
+// Latest returns the decision or constraint of a project that was heard last of those that are in force.
+func (d *Decisions) Latest(ctx context.Context, project string) (Resolution, error) {
+	inForce, err := d.base.InForce(ctx, project)
+	for _, e := range inForce {
+		if e.Project == project && strings.HasPrefix(e.Source, knowledge.SaidAt) {
+			return Resolution{ID: e.ID, Category: e.Category, Text: e.Title, By: e.Author, At: e.CreatedAt}, err
+		}
+	}
+	return Resolution{}, cmp.Or(err, noneSaid())
+}
+
+func noneSaid() error {
+	return errs.Errorf(errs.NotFound, "nothing that a person decided at a prompt is in force in this project")
+}
+
 // Undo implements Service.
 func (d *Decisions) Undo(ctx context.Context, undo Undo) (Resolution, error) {
 	caller := principal.Of(ctx).Keeping()
@@ -184,9 +202,9 @@ func (d *Decisions) Undo(ctx context.Context, undo Undo) (Resolution, error) {
 	})
 	switch {
 	case at < 0 && undo.Handle == "":
-		return Resolution{}, errs.Errorf(errs.NotFound, "nothing that a person decided at a prompt is in force in this project")
+		return Resolution{}, noneSaid()
 	case at < 0:
-		return Resolution{}, errs.Errorf(errs.NotFound, "no decision or constraint that is in force in this project has the handle %q: `skillrouter knowledge list --category decision` and `--category constraint` list them", undo.Handle)
+		return Resolution{}, errs.Errorf(errs.NotFound, "no decision or constraint that is in force in this project has the handle %q: `skillrouter knowledge list --category decision` and `--category constraint` list them. Messages, stops and runs have left, and are not taken back", undo.Handle)
 	}
 	gone := before[at]
 	undone := Resolution{ID: gone.ID, Handle: d.handle(gone.Number), Category: gone.Category, Text: gone.Title}

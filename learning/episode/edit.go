@@ -67,6 +67,7 @@ func (l *Episodes) Edit(ctx context.Context, ref string, patch Patch) (Episode, 
 	if err := cmp.Or(caller.Need(principal.ScopeAgent), learning.CheckID("id", ref)); err != nil {
 		return Episode{}, err
 	}
+	ctx = learning.Noting(ctx, l.now().UTC(), learning.Edited, "episode", ref)
 	changes, err := l.change(ctx, []string{ref}, func(old []Episode) ([]Change, error) {
 		change, err := l.edited(ctx, old[0], patch)
 		return []Change{change}, err
@@ -107,6 +108,7 @@ func (l *Episodes) Delete(ctx context.Context, ref string) error {
 	if err := cmp.Or(caller.Need(principal.ScopeAgent), learning.CheckID("id", ref)); err != nil {
 		return err
 	}
+	ctx = learning.Noting(ctx, l.now().UTC(), learning.Deleted, "episode", ref)
 	_, err := l.change(ctx, []string{ref}, func(old []Episode) ([]Change, error) {
 		return []Change{l.gone(old[0], caller)}, nil
 	})

@@ -60,7 +60,7 @@ func insertTaken(tx Tx, e *takenEpisode, now time.Time) (eventlog.Event, error) 
 	if err := tx.InsertExperience(&x, &e.episode, e.fingerprint); err != nil {
 		return event, err
 	}
-	return event, tx.SetOperation(operation.with(x.Outcome, x.Utility, x.At))
+	return event, tx.SetOperation(operation.With(x.Outcome, x.Utility, x.At))
 }
 
 func takeEpisode(r EpisodeRecord, now time.Time) (t takenEpisode, err error) {

@@ -116,7 +116,7 @@ func record(tx Tx, e *Experience, episode *episode.Episode, p prepared) (trigger
 	if err := tx.InsertExperience(e, episode, p.fingerprint); err != nil {
 		return "", err
 	}
-	operation = operation.with(e.Outcome, e.Utility, e.At)
+	operation = operation.With(e.Outcome, e.Utility, e.At)
 	if err := tx.SetOperation(operation); err != nil {
 		return "", err
 	}

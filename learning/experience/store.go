@@ -109,8 +109,8 @@ const UtilityUnit = 1e9
 
 func utilityUnits(utility float64) int64 { return int64(math.Round(utility * UtilityUnit)) }
 
-// with returns the operation with one more episode.
-func (o Operation) with(outcome learning.Result, utility float64, at time.Time) Operation {
+// With returns the operation with one more episode.
+func (o Operation) With(outcome learning.Result, utility float64, at time.Time) Operation {
 	o.Episodes++
 	o.Utility += utilityUnits(utility)
 	if at.Before(o.Window.From) {

@@ -176,6 +176,7 @@ func (f *Facts) Update(ctx context.Context, ref Ref, patch Patch) (Fact, error) 
 		return Fact{}, err
 	}
 	var fact Fact
+	ctx = learning.Noting(ctx, f.now.Stamp(), learning.Edited, "fact", ID(ref.Persona, ref.Key))
 	err = f.store.ChangeFacts(ctx, func(tx Tx) error {
 		at := f.now.Stamp()
 		old, there, err := tx.Fact(ref.Persona, ref.Key)
@@ -233,6 +234,7 @@ func (f *Facts) Forget(ctx context.Context, ref Ref) (err error) {
 		return err
 	}
 	id := ID(ref.Persona, ref.Key)
+	ctx = learning.Noting(ctx, f.now.Stamp(), learning.Deleted, "fact", id)
 	return f.store.ChangeFacts(ctx, func(tx Tx) error {
 		old, there, err := tx.Fact(ref.Persona, ref.Key)
 		if err != nil {

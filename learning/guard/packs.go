@@ -13,6 +13,7 @@ import (
 	"skillrouter/internal/errs"
 	"skillrouter/internal/eventlog"
 	"skillrouter/internal/principal"
+	"skillrouter/learning"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/lesson"
 )
@@ -409,6 +410,7 @@ func (g *Guards) RemovePack(ctx context.Context, name string) (PackList, error) 
 	if err := cmp.Or(p.Need(principal.ScopeCaptain), err, p.Decides()); err != nil {
 		return PackList{}, err
 	}
+	ctx = learning.Noting(ctx, g.clock(), learning.Deleted, "pack", name)
 	return g.changePacks(ctx, "", func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error {
 		old := named(packs, name)
 		switch {

@@ -613,6 +613,12 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 		named = append(named, number)
 	}
 	a := accepterOf(principal.Of(ctx), by)
+	if done := learning.Accepted; !d.Undo {
+		if d.Decline {
+			done = learning.Declined
+		}
+		ctx = learning.Noting(ctx, n.now.Stamp(), done, "incident", d.IDs...)
+	}
 	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
 		decided = Decided{}
 		own := 0 // incidents that only the caller's own token taught

@@ -47,7 +47,7 @@ func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error)
 	}
 	p.DecidedBy = decider(caller)
 	// From here on it goes to its end, whether or not the caller is still there.
-	done, err := c.carryOut(context.WithoutCancel(ctx), p)
+	done, err := c.carryOut(context.WithoutCancel(learning.Noting(ctx, c.now.Stamp(), learning.Accepted, "proposal", p.ID)), p)
 	return done.Proposal, err
 }
 
@@ -75,7 +75,7 @@ func (c *Consolidation) Reject(ctx context.Context, id, reason string) (Proposal
 	}
 	at := c.now.Stamp()
 	p.Status, p.DecidedBy, p.DecidedAt, p.Reason = ProposalRejected, decider(caller), &at, reason
-	return p.Proposal, c.settle(ctx, p, EventProposalRejected)
+	return p.Proposal, c.settle(learning.Noting(ctx, at, learning.Declined, "proposal", p.ID), p, EventProposalRejected)
 }
 
 // foreign says why only a person may accept the proposal: see learning.Foreign. An episode tells what happened, and nobody to do it.

@@ -59,11 +59,11 @@ func (c *Consolidation) decideRule(ctx context.Context, id string, status Propos
 	if p, is, err = c.proposedRule(ctx, id); err != nil || !is {
 		return p, is, err
 	}
-	draft := kept.ValidationDraft{Type: kept.ValidationConfirmed, By: decider(principal.Of(ctx)), Notes: reason}
+	draft, done := kept.ValidationDraft{Type: kept.ValidationConfirmed, By: decider(principal.Of(ctx)), Notes: reason}, learning.Accepted
 	if status == ProposalRejected {
-		draft.Type = kept.ValidationRefuted
+		draft.Type, done = kept.ValidationRefuted, learning.Declined
 	}
-	l, err := c.ports.Rules.Validate(ctx, p.ID, draft)
+	l, err := c.ports.Rules.Validate(learning.Noting(ctx, c.now.Stamp(), done, "lesson", p.ID), p.ID, draft)
 	if err != nil {
 		return p, true, err
 	}

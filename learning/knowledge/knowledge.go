@@ -60,6 +60,9 @@ func (k *Base) StoreAs(ctx context.Context, draft Draft, trust learning.Trust) (
 	if err != nil {
 		return Stored{}, err
 	}
+	if len(draft.Supersedes) > 0 {
+		ctx = learning.Noting(ctx, k.now.Stamp(), learning.Merged, string(IndexKind), draft.Supersedes...)
+	}
 	plan, err := k.write(ctx, writer, []prepared{one})
 	if err != nil {
 		return Stored{}, err
@@ -123,6 +126,7 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge,
 			return Knowledge{}, err
 		}
 	}
+	ctx = learning.Noting(ctx, k.now.Stamp(), learning.Edited, string(IndexKind), id)
 	err = k.store.ChangeKnowledge(ctx, keys, func(found Found) (Change, error) {
 		found.within(writer)
 		old, exists := found.Entries[id]
@@ -162,6 +166,7 @@ func (k *Base) Delete(ctx context.Context, id string) (err error) {
 	if err := cmp.Or(writer.Need(principal.ScopeAgent), learning.CheckID("id", id)); err != nil {
 		return err
 	}
+	ctx = learning.Noting(ctx, k.now.Stamp(), learning.Deleted, string(IndexKind), id)
 	return k.store.ChangeKnowledge(ctx, Keys{IDs: []string{id}}, func(found Found) (Change, error) {
 		found.within(writer)
 		old, exists := found.Entries[id]

@@ -33,6 +33,7 @@ func (l *Lessons) Edit(ctx context.Context, ref string, patch Patch) (Lesson, er
 	if err != nil {
 		return Lesson{}, err
 	}
+	ctx = learning.Noting(ctx, l.now.Stamp(), learning.Edited, "lesson", ref)
 	return l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
 		if err := cmp.Or(mayChange(caller, lesson), learning.Still(ctx, *lesson)); err != nil {
 			return nil, err

@@ -32,6 +32,7 @@ func (p *Patterns) Confirm(ctx context.Context, ref string, draft ConfirmationDr
 // a confirmed anti-pattern whose rule blocks. What is deprecated
 // by somebody gathers evidence in silence until somebody confirms it.
 func (p *Patterns) Deprecate(ctx context.Context, ref string, draft ConfirmationDraft) (Pattern, error) {
+	ctx = learning.Noting(ctx, p.now.Stamp(), learning.Retired, "pattern", ref)
 	return p.judge(ctx, ref, draft, func(pattern *Pattern, by string, at time.Time) string {
 		if pattern.Status == PatternDeprecated && pattern.ConfirmedBy != "" {
 			return ""

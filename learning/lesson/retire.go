@@ -32,6 +32,7 @@ func (l *Lessons) Retire(ctx context.Context, ref string, draft RetirementDraft)
 	}
 	draft.Reason = strings.TrimSpace(draft.Reason)
 	new(redact.Redaction).Text(&draft.Reason)
+	ctx = learning.Noting(ctx, l.now.Stamp(), learning.Retired, "lesson", ref)
 	return l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
 		if err := cmp.Or(mayChange(caller, lesson), captainsRule(caller, lesson)); err != nil {
 			return nil, err

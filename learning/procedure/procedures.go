@@ -179,6 +179,7 @@ func (p *Procedures) History(ctx context.Context, ref Ref) ([]Procedure, error) 
 
 // remove deletes a procedure, unless check, if there is one, has something against it.
 func (p *Procedures) remove(ctx context.Context, ref Ref, agent string, check func(tx Tx, old *Stored) error) error {
+	ctx = learning.Noting(ctx, p.now.Stamp(), learning.Deleted, "procedure", ID(ref.Persona, ref.Name))
 	return p.store.ChangeProcedures(ctx, func(tx Tx) error {
 		at := p.now.Stamp()
 		old, there, err := tx.Procedure(ref.Persona, ref.Name)
@@ -210,41 +211,10 @@ func (p *Procedures) remove(ctx context.Context, ref Ref, agent string, check fu
 	})()
 }
 
-// Restore takes back that a procedure was deleted: it says what it said, and its figures begin anew. It needs what Delete needs.
-func (p *Procedures) Restore(ctx context.Context, ref Ref) error {
-	caller := principal.Of(ctx)
-	if err := cmp.Or(caller.Need(principal.ScopeAgent), checkRef(&ref)); err != nil {
-		return err
-	}
-	var stored Stored
-	return p.store.ChangeProcedures(ctx, func(tx Tx) error {
-		old, there, err := tx.Procedure(ref.Persona, ref.Name)
-		switch {
-		case err != nil:
-			return err
-		case !there || old.Name != ref.Name:
-			return no(ref)
-		case old.DeletedAt == nil:
-			return errs.Errorf(errs.Conflict, "the procedure %s is there", ref.Name)
-		}
-		if err := learning.MayReplace(caller, ref.Persona, old.Author); err != nil {
-			return err
-		}
-		at := p.now.Stamp()
-		stored = old
-		stored.DeletedAt, stored.UpdatedAt = nil, at
-		stored.Version++
-		if err := tx.PutProcedure(&stored); err != nil {
-			return err
-		}
-		if err := tx.AddVersion(stored); err != nil {
-			return err
-		}
-		return addEvent(tx, EventSaved, stored, caller.AgentID, at)
-	}, func() {
-		p.Shelf.Put(stored)
-		p.bell.Ring()
-	})()
+// Follow takes in what another router wrote, or what was taken back.
+func (p *Procedures) Follow(ctx context.Context, events []eventlog.Event) error {
+	defer p.bell.Ring()
+	return p.Shelf.Follow(ctx, events)
 }
 
 // Procedure implements Service.

@@ -36,7 +36,7 @@ func (tx *transaction) AddEvents(events ...eventlog.Event) error {
 // queue puts a change in the line of those that wait for a transaction.
 // After the commit it runs after, if there is one, and rings the bell.
 func (s *Store) queue(ctx context.Context, apply func(tx *gorm.DB) error, after func()) (wait func() error) {
-	return s.Commit.Queue(ctx, apply, func() {
+	return s.Commit.Queue(ctx, noted(ctx, apply), func() {
 		if after != nil {
 			after()
 		}

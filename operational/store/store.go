@@ -26,7 +26,6 @@ type Store struct {
 	table.Log
 	mailed committer.Bell
 	swept  committer.Bell // rings after each commit that deleted messages
-	words  taskWords
 }
 
 // New makes a Store on an open and migrated database.

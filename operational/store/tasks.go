@@ -116,10 +116,7 @@ func (s *Store) ListTasks(ctx context.Context, filter operational.TaskFilter) (l
 
 func (s *Store) listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operational.Task, error) {
 	listed := []operational.Task{}
-	looks, err := s.words.looks(tx, filter)
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	var last operational.Task // the one that the list goes on after
 	if filter.After > 0 {
 		if last, err = need(tasks, byRef(tx, operational.TaskRef{Number: filter.After}), "there is no such task to go on after"); err != nil {
@@ -140,27 +137,25 @@ func (s *Store) listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operati
 		if (len(filter.Status) > 0 && !slices.ContainsFunc(filter.Status, ofPart)) || (filter.Open != nil && *filter.Open != part.open) {
 			continue
 		}
-		for _, look := range looks {
-			left := filter.Limit - len(listed)
-			if left <= 0 {
-				break
-			}
-			q := look.rows(tx, filter, part.order).Where(part.condition)
-			switch { // the first condition of each lets the index begin at the place, the second leaves out what is before it
-			case last.Number == 0:
-			case part.open && last.FinishedAt == nil:
-				q = q.Where("priority <= ? AND (priority < ? OR number > ?)", last.Priority, last.Priority, last.Number)
-			case part.open:
-				continue // the place lies among the finished ones
-			case last.FinishedAt != nil:
-				q = q.Where("finished_at <= ? AND (finished_at < ? OR number < ?)", table.Millis(*last.FinishedAt), table.Millis(*last.FinishedAt), last.Number)
-			}
-			more, err := tasks.Find(q.Limit(left))
-			if err != nil {
-				return nil, err
-			}
-			listed = append(listed, more...)
+		order := part.order
+		if filter.AgentID != "" { // an agent has few tasks: to sort them is cheaper than to look through all in order
+			order = "{unindexed}" + order
 		}
+		q := holdingAny(selectTasks(tx, filter), filter.AnyOf, order).Where(part.condition)
+		switch { // the first condition of each lets the index begin at the place, the second leaves out what is before it
+		case last.Number == 0:
+		case part.open && last.FinishedAt == nil:
+			q = q.Where("priority <= ? AND (priority < ? OR number > ?)", last.Priority, last.Priority, last.Number)
+		case part.open:
+			continue // the place lies among the finished ones
+		case last.FinishedAt != nil:
+			q = q.Where("finished_at <= ? AND (finished_at < ? OR number < ?)", table.Millis(*last.FinishedAt), table.Millis(*last.FinishedAt), last.Number)
+		}
+		more, err := tasks.Find(q.Limit(filter.Limit - len(listed)))
+		if err != nil {
+			return nil, err
+		}
+		listed = append(listed, more...)
 	}
 	return withWaits(tx, listed)
 }
@@ -172,13 +167,7 @@ func (s *Store) SummarizeTasks(ctx context.Context, filter operational.TaskFilte
 		Number int
 	}
 	filter.AnyOf = nil // it orders a listing; a summary counts what holds none of them too
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
-		looks, err := s.words.looks(tx, filter)
-		for _, look := range looks {
-			err = look.rows(tx.Table("tasks"), filter, "status").Select("status, count(*) AS number").Group("status").Scan(&counts).Error
-		}
-		return err
-	})
+	err := selectTasks(s.Read.WithContext(ctx).Table("tasks"), filter).Select("status, count(*) AS number").Group("status").Scan(&counts).Error
 	summary := operational.TaskSummary{ByStatus: map[operational.TaskStatus]int{}}
 	for _, status := range operational.TaskStatuses() {
 		summary.ByStatus[status] = 0

@@ -77,12 +77,6 @@ func holdingAny(q *gorm.DB, words []string, order string) *gorm.DB {
 		Clauses(clause.OrderBy{Expression: clause.Expr{SQL: sum + " DESC, " + order, Vars: patterns, WithoutParentheses: true}})
 }
 
-// holdingSome keeps the rows whose folded text holds so many of the words.
-func holdingSome(q *gorm.DB, words []string, held int) *gorm.DB {
-	sum, patterns := heldOf(words)
-	return q.Where("("+sum+") = ?", append(patterns, held)...)
-}
-
 // holdsOne tells whether the folded text holds a word.
 const holdsOne = `folded LIKE ? ESCAPE '\'`
 

@@ -25,7 +25,7 @@ type Pages struct {
 	// Fields are the members that a person may change, and Change does it: patch is an object of them.
 	Fields []Field
 	Change func(ctx context.Context, ref string, patch []byte) error
-	// Restore takes back that a row was removed; nil: nothing of it is there any more.
+	// Restore takes back that a row was removed; the trash does it, for every kind that is deleted.
 	Restore func(ctx context.Context, ref string) error
 }
 

@@ -137,7 +137,6 @@ func Procedures(service *procedure.Procedures, rows interface {
 				_, err = service.Save(ctx, draft)
 				return err
 			},
-			Restore: func(ctx context.Context, ref string) error { return service.Restore(ctx, procedureRef(ref)) },
 		},
 	}
 }

@@ -42,7 +42,7 @@ func factTools() []tool {
 		},
 		{
 			name: "forget_fact", title: "Forget a fact", set: ToolsetFacts, effect: steers, holds: "deleted",
-			description: "Delete a fact for good.",
+			description: "Delete a fact; restore_deleted brings it back within 30 days.",
 			does:        fact.Service.Forget, takes: "key! persona", about: words{"key": aKey, "persona": whoseMemory},
 		},
 	}

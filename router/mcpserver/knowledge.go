@@ -49,7 +49,7 @@ func knowledgeTools() []tool {
 		},
 		{
 			name: "delete_knowledge", title: "Delete knowledge", set: ToolsetLessons, effect: steers, walled: true, holds: "deleted",
-			description: "Delete an entry of knowledge for good.",
+			description: "Delete an entry of knowledge; restore_deleted brings it back within 30 days.",
 			does:        knowledge.Service.Delete, takes: "knowledge_id!",
 		},
 	}

@@ -35,6 +35,7 @@ import (
 	"skillrouter/router/contexts"
 	"skillrouter/router/search"
 	"skillrouter/router/session"
+	"skillrouter/router/trash"
 )
 
 // DefaultAgent is who calls are made for when nobody says: the seed's Captain
@@ -66,6 +67,7 @@ type Services struct {
 	Consolidation history.ConsolidationService
 	Context       contexts.Service
 	Introspection router.IntrospectionService
+	Trash         trash.Service
 	Tasks         operational.TaskService
 	Leases        lease.Service
 	Recon         operational.ReconService
@@ -200,6 +202,7 @@ func (s *Server) addTools() {
 		{s.services.Consolidation, consolidationTools},
 		{s.services.Context, contextTools},
 		{s.services.Introspection, introspectionTools},
+		{s.services.Trash, trashTools},
 		{s.services.Tokens, tokenTools},
 		{s.services.System, systemTools},
 		{s.services.Embeddings, embeddingTools},

@@ -15,6 +15,7 @@ import (
 	"skillrouter/internal/operation"
 	"skillrouter/internal/principal"
 	"skillrouter/internal/trace"
+	"skillrouter/learning"
 )
 
 // tool describes a tool: what it is called, what it does, and how that is answered. Its schemas, the reading of its arguments,
@@ -118,6 +119,7 @@ func (s *Server) add(t tool) {
 		if err != nil {
 			return nil, "", cmp.Or(t.right(ctx), err)
 		}
+		ctx = learning.ChangedBy(ctx, s.actor(ctx, ""))
 		results := method.Call(append([]reflect.Value{service, reflect.ValueOf(ctx)}, arguments...))
 		if err, _ := results[len(results)-1].Interface().(error); err != nil {
 			return nil, "", err

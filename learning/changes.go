@@ -1,0 +1,122 @@
+package learning
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"skillrouter/internal/principal"
+)
+
+// Operation is what somebody did to a memory, and can take back.
+type Operation string
+
+// The operations.
+const (
+	Deleted  Operation = "delete"
+	Edited   Operation = "edit"
+	Merged   Operation = "merge" // one entry stands in the place of others
+	Retired  Operation = "retire"
+	Declined Operation = "decline"
+	Accepted Operation = "accept"
+)
+
+// KeepChanges is how long what was before a change is kept. Then it is purged.
+const KeepChanges = 30 * 24 * time.Hour
+
+// Change is one that can be taken back: a delete for whoever may delete, every other by who made it.
+type Change struct {
+	Number    int64     `json:"number"`
+	Operation Operation `json:"operation" doc:"delete, edit, merge, retire, decline or accept"`
+	Kind      string    `json:"kind"`
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	Project   string    `json:"project,omitempty"`
+	By        string    `json:"by,omitempty" doc:"Who made it; a person begins with @"`
+	At        time.Time `json:"at"`
+	// Author wrote the memory, and may have it back whoever deleted it.
+	Author string    `json:"-"`
+	Row    string    `json:"-"` // the number that people may call it by; empty: none
+	Rows   RowsWere  `json:"-"`
+	Until  time.Time `json:"until" doc:"When it is purged"`
+}
+
+// RowWas is a row of a table as it was before a change. Became is what the change made of these columns; nil: the row went.
+type RowWas struct {
+	Table  string         `json:"table"`
+	Was    map[string]any `json:"was"`
+	Became map[string]any `json:"became,omitempty"`
+}
+
+// RowsWere are the rows of a change.
+type RowsWere []RowWas
+
+// UnmarshalJSON implements json.Unmarshaler. A number is one of any size.
+func (r *RowsWere) UnmarshalJSON(text []byte) error {
+	reader := json.NewDecoder(bytes.NewReader(text))
+	reader.UseNumber()
+	return reader.Decode((*[]RowWas)(r))
+}
+
+// Note says what a call is about to change, so that the store keeps what was before in the transaction of the change.
+type Note struct {
+	Operation Operation
+	Kind      string
+	IDs       []string // of an episode, a lesson or a pattern its number too
+	By        string
+	At        time.Time
+	TakesBack int64 // the call takes this change back, and is none itself; Nothing: it takes back what is none
+}
+
+// Nothing is the number of what is taken back and is no change.
+const Nothing = -1
+
+type noteKey struct{}
+
+// Noting returns a context whose next change is kept, so that it can be taken back. Within a call that takes a change back nothing is.
+func Noting(ctx context.Context, at time.Time, done Operation, kind string, ids ...string) context.Context {
+	if note := NoteOf(ctx); note != nil && note.TakesBack != 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, noteKey{}, &Note{Operation: done, Kind: kind, IDs: ids, By: ChangerOf(ctx), At: at})
+}
+
+// TakingBack returns a context whose next change takes another one back, which is forgotten in the same transaction.
+func TakingBack(ctx context.Context, number int64) context.Context {
+	return context.WithValue(ctx, noteKey{}, &Note{TakesBack: number})
+}
+
+// NoteOf is what a context's next change is; nil: nothing is kept of it.
+func NoteOf(ctx context.Context) *Note {
+	note, _ := ctx.Value(noteKey{}).(*Note)
+	return note
+}
+
+type changerKey struct{}
+
+// ChangedBy returns a context whose changes are an agent's, where no token says whose they are.
+func ChangedBy(ctx context.Context, agent string) context.Context {
+	return context.WithValue(ctx, changerKey{}, agent)
+}
+
+// ChangerOf is whose changes those of a context are: the caller's voice, or where any agent could be calling the one that it says it is.
+func ChangerOf(ctx context.Context) string {
+	caller := principal.Of(ctx)
+	if named, _ := ctx.Value(changerKey{}).(string); named != "" && caller.IsOpen() {
+		return named
+	}
+	return caller.Voice()
+}
+
+// ChangeFilter selects changes; empty fields select everything.
+type ChangeFilter struct {
+	Operation Operation
+	Kind, ID  string   // the id, its beginning or its end
+	By        *string  // who made them
+	Projects  []string // nil: any
+	Number    int64
+	Before    int64
+	Since     time.Time
+	Limit     int
+}

@@ -1,0 +1,503 @@
+package trash_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"skillrouter/internal/database/databasetest"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
+	"skillrouter/learning"
+	"skillrouter/learning/decision"
+	"skillrouter/learning/episode"
+	"skillrouter/learning/experience"
+	"skillrouter/learning/fact"
+	"skillrouter/learning/guard"
+	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/knowledge"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/procedure"
+	"skillrouter/learning/store"
+	"skillrouter/learning/verdict"
+	"skillrouter/router/kind"
+	"skillrouter/router/trash"
+)
+
+// world is a Trash on real services and a clock that the test moves.
+type world struct {
+	t           *testing.T
+	dir         string
+	store       *store.Store
+	knowledge   *knowledge.Base
+	episodes    *episode.Episodes
+	experiences *experience.Experiences
+	facts       *fact.Facts
+	procedures  *procedure.Procedures
+	lessons     *lesson.Lessons
+	verdicts    *verdict.Verdicts
+	guards      *guard.Guards
+	trash       *trash.Trash
+	mu          sync.Mutex
+	at          time.Time
+}
+
+func (w *world) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.at
+}
+
+func (w *world) pass(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at = w.at.Add(d)
+}
+
+func open(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir(), at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	db, err := databasetest.OpenIn(t, w.dir, "learning", w.now, slog.New(slog.DiscardHandler))
+	need(t, err)
+	var running sync.WaitGroup
+	running.Go(func() { _ = db.Commit.Run(t.Context()) })
+	t.Cleanup(func() { // t.Context() has ended by now
+		running.Wait()
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w.store = store.New(db.Read, db.Commit)
+	options := learning.Options{Now: w.now}
+	w.knowledge, w.episodes, w.facts = knowledge.NewBase(w.store, options), episode.NewEpisodes(w.store, options), fact.NewFacts(w.store, options)
+	w.guards = guard.NewGuards(t.Context(), w.store, guard.GuardsOptions{Options: options})
+	w.lessons = lesson.NewLessons(w.store, lesson.Options{Options: options, Rules: w.guards})
+	patterns := lesson.NewPatterns(w.store, lesson.PatternOptions{Options: options})
+	w.procedures = procedure.NewProcedures(w.store, procedure.Options{Options: options})
+	w.experiences = experience.NewExperiences(w.store, w.episodes, w.lessons, experience.Options{Options: options})
+	w.verdicts, err = verdict.New(t.Context(), w.store, verdict.Options{Options: options, Used: w.knowledge.Used})
+	need(t, err)
+	w.knowledge.LearnFrom(w.verdicts)
+	kinds := []kind.Memory{
+		kind.Lessons(w.lessons, w.store), kind.Patterns(patterns, w.store), kind.Entries(w.knowledge, w.store), kind.Procedures(w.procedures, w.store),
+		kind.Facts(w.facts, w.store, w.now), kind.Episodes(w.episodes, w.experiences, w.store),
+	}
+	need(t, w.guards.Load(t.Context()))
+	running.Go(func() { _ = w.lessons.Run(t.Context()) })
+	for _, k := range kinds {
+		if k.Shelf != nil {
+			need(t, k.Shelf.Load(t.Context()))
+		}
+	}
+	w.trash = trash.New(w.store, trash.Ports{
+		Kinds: kinds, Decisions: decision.New(w.knowledge, func(int64) string { return "" }),
+		Follow: func(ctx context.Context, events []eventlog.Event) error {
+			return cmp.Or(w.guards.Follow(ctx, events), w.verdicts.Load(ctx))
+		},
+	}, w.now)
+	return w
+}
+
+func need(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// as is the context of an agent; of nobody's the owner's.
+func (w *world) as(agent string, projects ...string) context.Context {
+	p := principal.Owner(true)
+	if agent != "" {
+		p = principal.Principal{AgentID: agent, Scopes: []principal.Scope{principal.ScopeAgent}}
+	}
+	return principal.With(w.t.Context(), p.Bind(projects))
+}
+
+func (w *world) entry(agent, title, project string) string {
+	w.t.Helper()
+	stored, err := w.knowledge.Store(w.as(agent), knowledge.Draft{Title: title, Content: title + " is what was learned", Category: "pattern", Project: project})
+	need(w.t, err)
+	return stored.ID
+}
+
+// deleted are the ids of what was deleted of a kind.
+func (w *world) deleted(ctx context.Context, of string) (ids []string) {
+	w.t.Helper()
+	page, err := w.trash.Deleted(ctx, trash.Filter{Kind: of})
+	need(w.t, err)
+	for _, c := range page.Changes {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+func (w *world) code(err error, wanted errs.Code, says string) {
+	w.t.Helper()
+	if errs.CodeOf(err) != wanted || !strings.Contains(errs.MessageOf(err), says) {
+		w.t.Errorf("%v: %v, wanted %v with %q", errs.CodeOf(err), err, wanted, says)
+	}
+}
+
+func (w *world) found(words string) int {
+	w.t.Helper()
+	results, err := w.knowledge.Search(w.as(""), knowledge.Query{Query: words})
+	need(w.t, err)
+	return len(results.Results)
+}
+
+func TestKnowledgeComesBack(t *testing.T) {
+	w := open(t)
+	owner := w.as("")
+	id := w.entry("", "Lighthouse keepers rotate weekly", "shop")
+	w.pass(time.Minute)
+	_, err := w.knowledge.Update(owner, id, knowledge.Patch{Title: new("Lighthouse keepers rotate daily")})
+	need(t, err)
+	_, err = w.verdicts.Answered(owner, id, verdict.Draft{Query: "who tends the beacon"})
+	need(t, err)
+	before, err := w.knowledge.Entry(owner, id)
+	need(t, err)
+	need(t, w.knowledge.Delete(owner, id))
+	if n := w.found("lighthouse keepers"); n != 0 {
+		t.Errorf("%d found of what was deleted", n)
+	}
+	if ids := w.deleted(owner, "knowledge"); !slices.Equal(ids, []string{id}) {
+		t.Fatalf("deleted: %v", ids)
+	}
+	back, err := w.trash.Restore(owner, trash.DeletedRef{Kind: "knowledge", ID: id[len(id)-8:]})
+	need(t, err)
+	if back.Title != "Lighthouse keepers rotate daily" || back.Project != "shop" {
+		t.Errorf("%+v", back)
+	}
+	after, err := w.knowledge.Entry(owner, id)
+	need(t, err)
+	if a, b := asJSON(before), asJSON(after); a != b {
+		t.Errorf("it was\n%s\nand is\n%s", a, b)
+	}
+	versions, err := w.knowledge.History(owner, id)
+	need(t, err)
+	questions, err := w.verdicts.Questions(owner, id)
+	need(t, err)
+	if len(versions) != 1 || versions[0].Title != "Lighthouse keepers rotate weekly" || !strings.Contains(asJSON(questions), "who tends the beacon") {
+		t.Errorf("versions %+v, questions %s", versions, asJSON(questions))
+	}
+	if w.found("lighthouse keepers") != 1 || len(w.deleted(owner, "")) != 0 {
+		t.Error("it is not found, or still listed as deleted")
+	}
+	_, err = w.trash.Restore(owner, trash.DeletedRef{Kind: "knowledge", ID: id})
+	w.code(err, errs.NotFound, "knowledge")
+}
+
+func asJSON(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+func TestEveryKindComesBack(t *testing.T) {
+	w := open(t)
+	owner := w.as("")
+	happened, err := w.episodes.Record(owner, episode.Draft{SessionID: "s", AgentID: "a", EventType: episode.EventError, Title: "The build broke", Content: "It broke"})
+	need(t, err)
+	recorded, err := w.experiences.Record(owner, experience.Draft{OperationType: "build", Outcome: learning.ResultSuccess})
+	need(t, err)
+	lived, err := w.experiences.Experience(owner, recorded.EpisodeID)
+	need(t, err)
+	_, err = w.facts.Remember(owner, fact.Draft{Key: "api.port", Value: json.RawMessage("8025"), TTL: new(int64(0))})
+	need(t, err)
+	w.pass(time.Minute)
+	_, err = w.facts.Remember(owner, fact.Draft{Key: "api.port", Value: json.RawMessage("9000"), TTL: new(int64(0))})
+	need(t, err)
+	_, err = w.procedures.Save(owner, procedure.Draft{Name: "deploy", Description: "How to", Category: "ops", Steps: []procedure.Step{{Name: "go", Action: "go on"}}})
+	need(t, err)
+	port, deploy := fact.Ref{Persona: "default", Key: "api.port"}, procedure.Ref{Persona: "default", Name: "deploy"}
+	stats := func() string {
+		figures, err := w.experiences.Stats(owner)
+		need(t, err)
+		return asJSON(figures)
+	}
+	all := stats()
+	for _, of := range []struct {
+		kind, id, calls string
+		remove          func() error
+		read            func() (any, error)
+	}{
+		{"episode", happened.ID, strconv.FormatInt(happened.Number, 10), func() error { return w.episodes.Delete(owner, happened.ID) }, func() (any, error) { return w.episodes.Episode(owner, happened.ID) }},
+		{"episode", lived.EpisodeID, lived.EpisodeID[len(lived.EpisodeID)-8:], func() error { return w.episodes.Delete(owner, lived.EpisodeID) }, func() (any, error) { return w.episodes.Episode(owner, lived.EpisodeID) }},
+		{"fact", "default/api.port", "api.port", func() error { return w.facts.Forget(owner, port) }, func() (any, error) {
+			found, _, err := w.store.Fact(t.Context(), "default", "api.port")
+			if err == nil && found.Key == "" {
+				err = errs.Errorf(errs.NotFound, "none")
+			}
+			return found, err
+		}},
+		{"procedure", "default/deploy", "deploy", func() error { return w.procedures.Delete(owner, deploy) }, func() (any, error) { return w.procedures.Procedure(owner, deploy) }},
+	} {
+		before, err := of.read()
+		need(t, err)
+		need(t, of.remove())
+		if _, err := of.read(); errs.CodeOf(err) != errs.NotFound {
+			t.Errorf("%s: %v after it was deleted", of.kind, err)
+		}
+		if ids := w.deleted(owner, of.kind); !slices.Equal(ids, []string{of.id}) {
+			t.Errorf("%s: deleted %v", of.kind, ids)
+		}
+		_, err = w.trash.Restore(owner, trash.DeletedRef{Kind: of.kind, ID: of.calls})
+		need(t, err)
+		after, err := of.read()
+		need(t, err)
+		if a, b := asJSON(before), asJSON(after); of.kind != "procedure" && a != b {
+			t.Errorf("%s: it was\n%s\nand is\n%s", of.kind, a, b)
+		}
+	}
+	if now := stats(); now != all {
+		t.Errorf("the figures of experiences were\n%s\nand are\n%s", all, now)
+	}
+	versions, err := w.facts.History(owner, port)
+	need(t, err)
+	if len(versions) != 1 || string(versions[0].Value) != "8025" {
+		t.Errorf("versions of the fact: %+v", versions)
+	}
+	_, err = w.facts.Remember(owner, fact.Draft{Key: "api.port", Value: json.RawMessage("1"), TTL: new(int64(0))}) // its versions go on
+	need(t, err)
+}
+
+func TestThirtyDays(t *testing.T) {
+	w := open(t)
+	owner := w.as("")
+	first, second := w.entry("", "Kept for a while", ""), w.entry("", "Kept for too long", "")
+	need(t, w.knowledge.Delete(owner, second))
+	w.pass(2 * 24 * time.Hour)
+	need(t, w.knowledge.Delete(owner, first))
+	w.pass(29 * 24 * time.Hour)
+	need(t, w.trash.Purge(owner))
+	_, err := w.trash.Restore(owner, trash.DeletedRef{Kind: "knowledge", ID: first})
+	need(t, err)
+	_, err = w.trash.Restore(owner, trash.DeletedRef{Kind: "knowledge", ID: second})
+	w.code(err, errs.NotFound, "30 days")
+	if kept, err := w.store.Changes(t.Context(), learning.ChangeFilter{Limit: 10}); err != nil || len(kept) != 0 {
+		t.Errorf("%v, %v is kept", kept, err)
+	}
+}
+
+func TestPlaceTaken(t *testing.T) {
+	w := open(t)
+	owner := w.as("")
+	id := w.entry("", "The cache lies in RAM", "")
+	need(t, w.knowledge.Delete(owner, id))
+	twin := w.entry("", "The cache lies in RAM", "")
+	_, err := w.trash.Restore(owner, trash.DeletedRef{Kind: "knowledge", ID: id})
+	w.code(err, errs.Conflict, twin)
+	need(t, w.knowledge.Delete(owner, twin))
+	_, err = w.trash.Restore(owner, trash.DeletedRef{Kind: "knowledge", ID: id})
+	need(t, err)
+
+	_, err = w.facts.Remember(owner, fact.Draft{Key: "k", Value: json.RawMessage("1")})
+	need(t, err)
+	need(t, w.facts.Forget(owner, fact.Ref{Persona: "default", Key: "k"}))
+	_, err = w.facts.Remember(owner, fact.Draft{Key: "k", Value: json.RawMessage("2")})
+	need(t, err)
+	_, err = w.trash.Restore(owner, trash.DeletedRef{Kind: "fact", ID: "k"})
+	w.code(err, errs.Conflict, "default/k")
+}
+
+func TestWhoseTrash(t *testing.T) {
+	w := open(t)
+	mine, theirs := w.entry("ann", "Ann's own", "shop"), w.entry("bob", "Bob's own", "bank")
+	need(t, w.knowledge.Delete(w.as("ann"), mine))
+	need(t, w.knowledge.Delete(w.as("bob"), theirs))
+	walled := w.as("ann", "shop")
+	if ids := w.deleted(walled, "knowledge"); !slices.Equal(ids, []string{mine}) {
+		t.Errorf("a token of shop sees %v", ids)
+	}
+	_, err := w.trash.Restore(walled, trash.DeletedRef{Kind: "knowledge", ID: theirs})
+	w.code(err, errs.NotFound, "")
+	_, err = w.trash.Restore(w.as("ann"), trash.DeletedRef{Kind: "knowledge", ID: theirs})
+	w.code(err, errs.Forbidden, "another agent")
+	_, err = w.trash.Forget(w.as("ann"), trash.DeletedRef{Kind: "knowledge", ID: theirs})
+	w.code(err, errs.Forbidden, "captain")
+	_, err = w.trash.Restore(walled, trash.DeletedRef{Kind: "knowledge", ID: mine})
+	need(t, err)
+	_, err = w.trash.Restore(w.as(""), trash.DeletedRef{Kind: "knowledge", ID: theirs})
+	need(t, err)
+}
+
+func TestForgetIsFinal(t *testing.T) {
+	w := open(t)
+	owner := w.as("")
+	there, deleted := w.entry("", "Still there", ""), w.entry("", "Deleted before", "")
+	need(t, w.knowledge.Delete(owner, deleted))
+	_, err := w.procedures.Save(owner, procedure.Draft{Name: "leak", Steps: []procedure.Step{{Name: "go", Action: "go on"}}})
+	need(t, err)
+	for kind, ids := range map[string][]string{"knowledge": {there, deleted}, "procedure": {"default/leak"}} {
+		for _, id := range ids {
+			gone, err := w.trash.Forget(owner, trash.DeletedRef{Kind: kind, ID: id})
+			need(t, err)
+			if gone.ID != id || !strings.Contains(gone.Notice, "Backups") {
+				t.Errorf("%+v", gone)
+			}
+			_, err = w.trash.Restore(owner, trash.DeletedRef{Kind: kind, ID: id})
+			w.code(err, errs.NotFound, "")
+		}
+	}
+	if _, there, err := w.store.StoredProcedure(t.Context(), "default", "leak"); there || err != nil {
+		t.Errorf("the procedure's row is there: %v", err)
+	}
+}
+
+func (w *world) undo(ctx context.Context, draft trash.LastChange) trash.ChangeUndone {
+	w.t.Helper()
+	would, err := w.trash.Undo(ctx, draft)
+	need(w.t, err)
+	draft.Confirm = true
+	undone, err := w.trash.Undo(ctx, draft)
+	need(w.t, err)
+	if would.Done || !undone.Done || would.Number != undone.Number || !strings.HasPrefix(would.Notice, "This would be taken back: you ") {
+		w.t.Errorf("%+v was named, and %+v taken back", would, undone)
+	}
+	return undone
+}
+
+func TestUndoTakesBackTheLast(t *testing.T) {
+	w := open(t)
+	owner := w.as("")
+	id := w.entry("", "Use port 8025", "shop")
+	w.pass(time.Minute)
+	_, err := w.knowledge.Update(owner, id, knowledge.Patch{Title: new("Use port 9000"), Tags: &[]string{"ports"}})
+	need(t, err)
+	other := w.entry("", "Elsewhere", "bank")
+	w.pass(time.Minute)
+	need(t, w.knowledge.Delete(owner, id))
+	need(t, w.knowledge.Delete(owner, other))
+	w.pass(time.Minute)
+	if u := w.undo(owner, trash.LastChange{Project: "shop"}); u.Operation != learning.Deleted || u.ID != id {
+		t.Errorf("%+v", u)
+	}
+	if u := w.undo(owner, trash.LastChange{Project: "shop"}); u.Operation != learning.Edited || u.ID != id {
+		t.Errorf("%+v", u)
+	}
+	now, err := w.knowledge.Entry(owner, id)
+	need(t, err)
+	versions, err := w.knowledge.History(owner, id)
+	need(t, err)
+	if now.Title != "Use port 8025" || len(now.Tags) != 0 || len(versions) != 2 {
+		t.Errorf("%+v with %d versions", now, len(versions))
+	}
+	if _, err := w.trash.Undo(owner, trash.LastChange{Project: "shop"}); errs.CodeOf(err) != errs.NotFound || !strings.Contains(errs.MessageOf(err), "Messages, stops and runs") {
+		t.Error(err)
+	}
+}
+
+func TestUndoIsOnesOwn(t *testing.T) {
+	w := open(t)
+	ann, bob, owner := w.as("ann"), w.as("bob"), w.as("")
+	id := w.entry("ann", "Ann wrote this", "shop")
+	w.pass(time.Minute)
+	_, err := w.knowledge.Update(ann, id, knowledge.Patch{Title: new("Ann changed this")})
+	need(t, err)
+	_, err = w.trash.Undo(bob, trash.LastChange{Project: "shop"})
+	w.code(err, errs.NotFound, "")
+	page, err := w.trash.Deleted(ann, trash.Filter{Mine: true})
+	need(t, err)
+	_, err = w.trash.Undo(bob, trash.LastChange{Change: page.Changes[0].Number, Confirm: true})
+	w.code(err, errs.NotFound, "")
+	w.pass(time.Minute)
+	_, err = w.knowledge.Update(owner, id, knowledge.Patch{Title: new("The owner changed this")})
+	need(t, err)
+	_, err = w.trash.Undo(ann, trash.LastChange{Project: "shop"})
+	w.code(err, errs.Conflict, "somebody else changed")
+	w.undo(owner, trash.LastChange{Project: "shop"})
+	w.undo(ann, trash.LastChange{Project: "shop"})
+	if now, err := w.knowledge.Entry(owner, id); err != nil || now.Title != "Ann wrote this" {
+		t.Errorf("%+v, %v", now, err)
+	}
+}
+
+func TestUndoOfEveryKind(t *testing.T) {
+	w := open(t)
+	owner := w.as("")
+	happened, err := w.episodes.Record(owner, episode.Draft{SessionID: "s", AgentID: "a", EventType: episode.EventError, Title: "It broke", Content: "It broke"})
+	need(t, err)
+	_, err = w.episodes.Edit(owner, happened.ID, episode.Patch{Title: new("It held"), Importance: new(0.9)})
+	need(t, err)
+	w.pass(time.Second)
+	_, err = w.facts.Remember(owner, fact.Draft{Key: "k", Value: json.RawMessage(`{"a":1}`)})
+	need(t, err)
+	_, err = w.facts.Update(owner, fact.Ref{Persona: "default", Key: "k"}, fact.Patch{Value: json.RawMessage(`{"a":2}`)})
+	need(t, err)
+	w.pass(time.Second)
+	reported, err := w.lessons.Report(owner, lesson.Draft{Type: learning.LessonFailure, Domain: "ops", Category: "disk", Title: "Disks fill up", Context: "c", Action: "a", Outcome: "o", SourceAgent: "a", Severity: learning.SeverityLow})
+	need(t, err)
+	taught, err := w.lessons.Lesson(owner, reported.LessonID)
+	need(t, err)
+	w.pass(time.Second)
+	_, err = w.lessons.Retire(owner, taught.ID, lesson.RetirementDraft{Reason: "gone", By: "ann"})
+	need(t, err)
+	w.pass(time.Second)
+	old := w.entry("", "The old way", "")
+	_, err = w.knowledge.Store(owner, knowledge.Draft{Title: "The new way", Content: "c", Category: "pattern", Supersedes: []string{old}})
+	need(t, err)
+	for _, wanted := range []struct {
+		done learning.Operation
+		kind string
+	}{{learning.Merged, "knowledge"}, {learning.Retired, "lesson"}, {learning.Edited, "fact"}, {learning.Edited, "episode"}} {
+		if u := w.undo(owner, trash.LastChange{}); u.Operation != wanted.done || u.Kind != wanted.kind {
+			t.Errorf("%s of %s was taken back, wanted %v", u.Operation, u.Kind, wanted)
+		}
+	}
+	entry, err := w.knowledge.Entry(owner, old)
+	need(t, err)
+	taughtNow, err := w.lessons.Lesson(owner, taught.ID)
+	need(t, err)
+	value, err := w.facts.Recall(owner, fact.Ref{Persona: "default", Key: "k"})
+	need(t, err)
+	episodeNow, err := w.episodes.Episode(owner, happened.ID)
+	need(t, err)
+	if entry.SupersededBy != "" || taughtNow.Status != taught.Status || string(value.Value) != `{"a":1}` || episodeNow.Title != "It broke" || episodeNow.Importance != happened.Importance {
+		t.Errorf("%+v\n%+v\n%s\n%+v", entry, taughtNow.Status, value.Value, episodeNow)
+	}
+}
+
+func TestRuleComesBack(t *testing.T) {
+	w := open(t)
+	owner := principal.With(t.Context(), principal.Owner(true).UnderPassphrase(true))
+	reported, err := w.lessons.Report(owner, lesson.Draft{
+		Type: learning.LessonAntiPattern, Domain: "docker", Category: "disk", Title: "Never prune images on ci", Context: "the cache is slow", Action: "a", Outcome: "o",
+		SourceAgent: "a", Severity: learning.SeverityCritical, RelatedCommands: []string{"docker image prune"},
+	})
+	need(t, err)
+	judged := func(command string) rule.Decision {
+		checked, err := w.guards.Check(owner, rule.Action{Agent: "b", Command: command})
+		need(t, err)
+		return checked.Decision
+	}
+	const prune, frob = "docker image prune", "frobnicate --all disks"
+	before := judged(prune)
+	_, err = w.lessons.Retire(owner, reported.LessonID, lesson.RetirementDraft{Reason: "gone", By: "ann"})
+	need(t, err)
+	retired := judged(prune)
+	w.undo(owner, trash.LastChange{})
+	if after := judged(prune); before != rule.DecisionBlock || retired == rule.DecisionBlock || after != rule.DecisionBlock {
+		t.Errorf("%s, %s when it was retired, %s when that was taken back", before, retired, after)
+	}
+
+	_, err = w.guards.AddPack(owner, guard.PackFile{Text: "[ours 1 block]\nabout: our disks\n" + frob + " | critical | It frobs | The disks are ours | Ask first\n"})
+	need(t, err)
+	before = judged(frob)
+	_, err = w.guards.RemovePack(owner, "ours")
+	need(t, err)
+	removed := judged(frob)
+	if _, err := w.trash.Restore(w.as(""), trash.DeletedRef{Kind: "pack", ID: "ours"}); err != nil {
+		t.Error(err) // where no passphrase is set, the owner's token is a person's
+	}
+	if after := judged(frob); before != rule.DecisionBlock || removed == rule.DecisionBlock || after != rule.DecisionBlock {
+		t.Errorf("a pack's rule: %s, %s when it was removed, %s when it was back", before, removed, after)
+	}
+}

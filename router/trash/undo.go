@@ -1,0 +1,219 @@
+package trash
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"skillrouter/internal/check"
+	"skillrouter/internal/errs"
+	"skillrouter/internal/principal"
+	"skillrouter/learning"
+	"skillrouter/learning/decision"
+	"skillrouter/learning/history"
+	"skillrouter/router"
+	"skillrouter/router/kind"
+)
+
+// maxTogether is how many changes of one call are taken back together.
+const maxTogether = 100
+
+// gone says what is never taken back.
+const gone = "Messages, stops and runs of procedures have left, and are not taken back."
+
+// Undo implements Service.
+func (t *Trash) Undo(ctx context.Context, draft LastChange) (undone ChangeUndone, err error) {
+	caller := principal.Of(ctx).Keeping()
+	agent, err := caller.ActingAs("agent_id", draft.AgentID)
+	if err := cmp.Or(err, check.Name("project", draft.Project)); err != nil {
+		return undone, err
+	}
+	if caller.IsOpen() && agent != "" {
+		ctx = learning.ChangedBy(ctx, agent)
+	}
+	all, err := t.last(ctx, draft)
+	if err != nil {
+		return undone, err
+	}
+	if draft.Change == 0 && !caller.Walled() {
+		said, err := t.ports.Decisions.Latest(ctx, draft.Project)
+		switch {
+		case err != nil && errs.CodeOf(err) != errs.NotFound:
+			return undone, err
+		case err == nil && (agent == "" || agent == said.By) && (len(all) == 0 || said.At.After(all[0].At)):
+			return t.unsay(ctx, draft, said)
+		}
+	}
+	if len(all) == 0 {
+		return undone, errs.Errorf(errs.NotFound, "you changed nothing here in the last %d days that can be taken back. %s", int(learning.KeepChanges.Hours()/24), gone)
+	}
+	undone = ChangeUndone{Change: all[0], Also: all[1:], Notice: saying(all, draft.Confirm)}
+	for _, c := range all {
+		if err := t.untouched(ctx, c); err != nil {
+			return undone, err
+		}
+	}
+	if !draft.Confirm {
+		return undone, nil
+	}
+	for _, c := range all {
+		if err := t.undo(ctx, c); err != nil {
+			return undone, err
+		}
+	}
+	undone.Done = true
+	return undone, nil
+}
+
+// last are the changes of the caller's last call in a project, or those of the call that made one.
+func (t *Trash) last(ctx context.Context, draft LastChange) ([]learning.Change, error) {
+	filter := learning.ChangeFilter{By: new(learning.ChangerOf(ctx)), Limit: maxTogether}
+	switch {
+	case draft.Change > 0:
+		filter.Before = draft.Change + 1
+	case draft.Project != "":
+		filter.Projects = []string{draft.Project, ""}
+	}
+	found, err := t.changes(ctx, filter)
+	if err == nil && draft.Change > 0 && (len(found) == 0 || found[0].Number != draft.Change) {
+		err = errs.Errorf(errs.NotFound, "no change of yours that can be taken back has this number: `skillrouter undo --list` shows yours")
+	}
+	if err != nil {
+		return nil, err
+	}
+	together := 1
+	for together < len(found) && found[together].At.Equal(found[0].At) && found[together].Operation == found[0].Operation {
+		together++
+	}
+	return found[:min(together, len(found))], nil
+}
+
+// untouched refuses a change of what somebody else changed since.
+func (t *Trash) untouched(ctx context.Context, c learning.Change) error {
+	since, err := t.changes(ctx, learning.ChangeFilter{Kind: c.Kind, ID: c.ID, Limit: learning.MaxLimit})
+	for _, later := range since {
+		if later.ID == c.ID && later.Number > c.Number && later.By != c.By {
+			return errs.Errorf(errs.Conflict, "somebody else changed the %s %s since: %s", c.Kind, c.ID, cmp.Or(later.By, "the owner"))
+		}
+	}
+	return err
+}
+
+// past is what somebody did, as a sentence says it.
+var past = map[learning.Operation]string{
+	learning.Deleted: "deleted", learning.Edited: "changed", learning.Merged: "replaced", learning.Retired: "retired", learning.Declined: "declined", learning.Accepted: "accepted",
+}
+
+func saying(all []learning.Change, done bool) string {
+	c := all[0]
+	text := fmt.Sprintf("you %s the %s %q", past[c.Operation], c.Kind, cmp.Or(c.Title, c.ID))
+	if n := len(all) - 1; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	if done {
+		return "Taken back: " + text + "."
+	}
+	return "This would be taken back: " + text + ". " + gone
+}
+
+// undo takes one change back.
+func (t *Trash) undo(ctx context.Context, c learning.Change) error {
+	memory := t.kinds[c.Kind]
+	switch {
+	case (c.Operation == learning.Edited || c.Operation == learning.Merged) && memory.Pages.Change != nil:
+		return unedit(ctx, memory, c)
+	case c.Kind == "incident":
+		_, err := t.ports.Incidents.Accept(learning.TakingBack(ctx, c.Number), history.Decision{IDs: []string{c.ID}, Undo: true, By: principal.Of(ctx).AgentID})
+		return err
+	case c.Kind == "proposal" && c.Operation == learning.Accepted:
+		if err := t.unstore(ctx, c.ID); err != nil {
+			return err
+		}
+	}
+	return t.takeBack(ctx, c)
+}
+
+// unedit has a memory's service change it back, if it says what the change made of it.
+func unedit(ctx context.Context, memory kind.Memory, c learning.Change) error {
+	was, became := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	for _, field := range slices.Concat(memory.Pages.Fields, []kind.Field{{Member: "superseded_by"}}) {
+		before, changed := c.Rows[0].Was[field.Member]
+		if !changed {
+			continue
+		}
+		was[field.Member], became[field.Member] = memberOf(field.Form, before), memberOf(field.Form, c.Rows[0].Became[field.Member])
+	}
+	patch, err := json.Marshal(was)
+	if err != nil {
+		return err
+	}
+	ctx = learning.IfStill(learning.TakingBack(ctx, c.Number), func(row any) error {
+		text, err := json.Marshal(row)
+		if err != nil {
+			return err
+		}
+		var says map[string]json.RawMessage
+		if err := json.Unmarshal(text, &says); err != nil {
+			return err
+		}
+		for member, now := range became {
+			if !alike(says[member], now) {
+				return errs.Errorf(errs.Conflict, "the %s %s was changed since: see what it says now", c.Kind, c.ID)
+			}
+		}
+		return nil
+	})
+	return memory.Pages.Change(ctx, c.ID, patch)
+}
+
+// memberOf is the member of a memory that a column holds.
+func memberOf(form kind.Form, column any) json.RawMessage {
+	if said, is := column.(string); is && (form == kind.List || form == kind.Raw) {
+		return json.RawMessage(said)
+	}
+	said, _ := json.Marshal(column) // it was read from JSON
+	return said
+}
+
+// alike tells whether two members say the same; one that says nothing may be missing.
+func alike(a, b json.RawMessage) bool {
+	empty := func(m json.RawMessage) bool {
+		return len(m) == 0 || slices.Contains([]string{`""`, "[]", "0", "null"}, string(m))
+	}
+	var one, other bytes.Buffer
+	if json.Compact(&one, a) != nil || json.Compact(&other, b) != nil {
+		return empty(a) && empty(b)
+	}
+	return one.String() == other.String() || empty(a) && empty(b)
+}
+
+// unstore deletes what an accepted proposal was stored as.
+func (t *Trash) unstore(ctx context.Context, id string) error {
+	p, err := t.ports.Consolidation.Proposal(ctx, id)
+	if err != nil || p.StoredAs == "" {
+		return err
+	}
+	as := p.StoredAs
+	if p.Kind != history.ProposalEpisode {
+		as = p.Persona + "/" + as
+	}
+	if err := t.kinds[string(p.Kind)].Undo.Remove(learning.TakingBack(ctx, learning.Nothing), as); errs.CodeOf(err) != errs.NotFound {
+		return err
+	}
+	return nil
+}
+
+// unsay takes back the decision that was heard last.
+func (t *Trash) unsay(ctx context.Context, draft LastChange, said decision.Resolution) (undone ChangeUndone, err error) {
+	undone.Change = learning.Change{Operation: learning.Accepted, Kind: router.KindKnowledge, ID: said.ID, Title: said.Text, Project: draft.Project, At: said.At}
+	undone.Said, undone.Notice = &said, fmt.Sprintf("This would be taken back: the %s %q, which was heard at a prompt. %s", said.Category, said.Text, gone)
+	if !draft.Confirm {
+		return undone, nil
+	}
+	back, err := t.ports.Decisions.Undo(learning.TakingBack(ctx, learning.Nothing), decision.Undo{Handle: said.ID, Project: draft.Project})
+	undone.Said, undone.Done, undone.Notice = &back, err == nil, fmt.Sprintf("Taken back: the %s %q, which was heard at a prompt.", said.Category, said.Text)
+	return undone, err
+}
