@@ -52,12 +52,14 @@ var agreed = map[string]string{
 	`["messages","--agent","builder","--json","--ack"]`: goingRound,
 	`["episodes","list"]`:                               newVerb, `["episodes","list","--json"]`: newVerb, `["episodes","list","--limit","2"]`: newVerb,
 	`["episodes","record","--type","action","--title","ran the tests","--content","all green"]`: newVerb,
-	`route_query {"query":"zeppelin"}`:         askedAgain,
-	`["lessons","search","disk","full"]`:       oneRelevance,
-	`["query","which port does the API use?"]`: oneRelevance,
-	`["query","what happened last?"]`:          oneRelevance,
-	`["episodes","search","zeppelin"]`:         oneRelevance,
-	`["search","about"]`:                       oneRelevance,
+	`route_query {"query":"zeppelin"}`:                      askedAgain,
+	`["lessons","search","disk","full"]`:                    oneRelevance,
+	`["query","which port does the API use?"]`:              oneRelevance,
+	`["query","what happened last?"]`:                       oneRelevance,
+	`["episodes","search","zeppelin"]`:                      oneRelevance,
+	`["search","about"]`:                                    oneRelevance,
+	`["procedures","search","airship"]`:                     searchesAlike,
+	`["procedures","search","rolling","out","a","release"]`: searchesAlike,
 	`["lessons","search","permission","denied","in","a","backup","--domain","infrastructure"]`: oneRelevance,
 	`["search","partial","updates","--explain"]`:                                               oneRelevance,
 	`["episodes","search","semicolon"]`:                                                        oneRelevance,
@@ -130,6 +132,7 @@ const (
 	kindLists      = "a kind alone lists, as its list does"
 	wordsMissing   = "wrong usage is told by the word of help that is missing or too much"
 	flagNamed      = "a refusal on the command line names the flag that was given"
+	searchesAlike  = "a search of any kind shows its hits alike, and says what finds something"
 	newVerb        = "every kind of memory has a list"
 	oneRelevance   = "the command line shows one scale of relevance, and no confidence of the classifier"
 	summaryAlone   = "where an answer says that there is none, it is not said a second time that nothing was found"
