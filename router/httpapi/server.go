@@ -178,12 +178,16 @@ func New(services Services, options Options) *Server {
 
 // routes mounts the operations of each service that there is, what is answered in shapes of its own, and what is no operation.
 func (s *Server) routes() {
-	services := reflect.ValueOf(s.services)
+	services, known := reflect.ValueOf(s.services), map[reflect.Type]any{}
 	for _, op := range operation.All() {
-		for _, service := range services.Fields() {
-			if !op.ByHand && service.Type().Implements(op.Of()) && !service.IsZero() {
-				s.mount(op, service.Interface())
+		service, looked := known[op.Of()]
+		for _, one := range services.Fields() {
+			if !looked && one.Type().Implements(op.Of()) && !one.IsZero() {
+				service = one.Interface()
 			}
+		}
+		if known[op.Of()] = service; service != nil && !op.ByHand {
+			s.mount(op, service)
 		}
 	}
 	s.systemRoutes()
