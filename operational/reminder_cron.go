@@ -3,7 +3,6 @@ package operational
 import (
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	_ "time/tzdata" // a container and Windows have no zones of their own
 	"unicode"
@@ -229,16 +228,10 @@ func (r *Recurrence) inGap(after, next time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// zones are the time zones that were asked for: reading one costs more than everything else here.
-var zones sync.Map
-
 // loadZone returns the zone of an IANA name, UTC for an empty one.
 func loadZone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.UTC, nil
-	}
-	if found, ok := zones.Load(name); ok {
-		return found.(*time.Location), nil
 	}
 	if len(name) > check.MaxName || name == "Local" {
 		return nil, errs.InvalidField("timezone", "is no time zone; write a name such as Europe/Berlin")
@@ -247,6 +240,5 @@ func loadZone(name string) (*time.Location, error) {
 	if err != nil {
 		return nil, errs.InvalidField("timezone", "has %s, which is no time zone that is known; write a name such as Europe/Berlin", strconv.Quote(few(name)))
 	}
-	zones.Store(name, zone)
 	return zone, nil
 }

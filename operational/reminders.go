@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"skillrouter/internal/check"
@@ -62,16 +61,8 @@ type Reminders struct {
 	log     *slog.Logger
 	options ReminderOptions
 
-	sooner  committer.Bell // something may come due earlier than was known
-	judged  committer.Bell // a condition is waited for that was not judged yet
-	awaited awaited
-
-	mu      sync.Mutex
-	waiting bool      // some may be due of which nobody was told
-	wake    time.Time // when Run looks again at the latest; zero: it has yet to find out
-	// projects has those of which a due reminder waits for whoever works there; nil: it has yet to be looked for.
-	projects map[string]bool
-	left     int // grows with each that comes due and finds nobody
+	sooner committer.Bell // something may come due earlier than was known
+	judged committer.Bell // a condition is waited for that was not judged yet
 }
 
 var _ ReminderService = (*Reminders)(nil)
@@ -80,7 +71,7 @@ var _ ReminderService = (*Reminders)(nil)
 func NewReminders(store ReminderStore, options ReminderOptions) *Reminders {
 	options.Now = options.Now.Given()
 	options.Log = defaults.Log(options.Log)
-	return &Reminders{store: store, now: options.Now, log: options.Log, options: options, waiting: true}
+	return &Reminders{store: store, now: options.Now, log: options.Log, options: options}
 }
 
 func reminderSubject(number int64) string { return strconv.FormatInt(number, 10) }
@@ -120,12 +111,9 @@ func (s *Reminders) Schedule(ctx context.Context, draft ReminderDraft) (Reminder
 // create stores a reminder, with the event that made makes of it; existed: its maker has one of the key already.
 func (s *Reminders) create(ctx context.Context, r Reminder, key string, made func(Reminder) eventlog.Event) (stored Reminder, existed bool, err error) {
 	var elsewhere int64
-	if r.TriggerType == TriggerEvent {
-		defer s.awaited.begin()()
-		if s.options.Elsewhere != nil {
-			if elsewhere, err = s.options.Elsewhere(ctx); err != nil {
-				return stored, false, err
-			}
+	if r.TriggerType == TriggerEvent && s.options.Elsewhere != nil {
+		if elsewhere, err = s.options.Elsewhere(ctx); err != nil {
+			return stored, false, err
 		}
 	}
 	stored, existed, err = s.store.CreateReminder(ctx, r, key, elsewhere, made)
@@ -150,7 +138,7 @@ func (r Reminder) same(other Reminder) bool {
 func (s *Reminders) roomFor(ctx context.Context, r Reminder) error {
 	switch {
 	case r.TriggerType == TriggerEvent && isPattern(r.TriggerValue):
-		list, err := s.awaited.list(ctx, s.store)
+		list, err := s.awaited(ctx)
 		if err != nil {
 			return err
 		}
@@ -362,12 +350,6 @@ func (s *Reminders) Edit(ctx context.Context, number int64, patch ReminderPatch)
 	if err != nil {
 		return Reminder{}, err
 	}
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.projects = nil
-		s.left++
-	}()
 	r, err := s.change(ctx, number, patch.AgentID, EventReminderEdited, func(r *Reminder) error {
 		if !r.Status.Open() {
 			return errs.Errorf(errs.Conflict, "reminder %d is %s", r.Number, r.Status)
@@ -453,9 +435,6 @@ func (s *Reminders) change(ctx context.Context, number int64, agent, event strin
 		return &e, nil
 	})
 	if err == nil {
-		if r.TriggerType == TriggerEvent {
-			s.awaited.changed()
-		}
 		s.comesSooner(r)
 	}
 	return r, err

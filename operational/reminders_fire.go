@@ -42,7 +42,6 @@ func (s *Reminders) Run(ctx context.Context) error {
 	}
 	for ctx.Err() == nil {
 		sooner := s.sooner.Wait()
-		s.wakesAt(time.Time{})
 		fired, err := s.Tick(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
@@ -55,27 +54,14 @@ func (s *Reminders) Run(ctx context.Context) error {
 			_ = committer.Pause(ctx, fireGather)
 			continue
 		}
-		next := s.untilNext(ctx)
-		s.wakesAt(s.now().Add(next))
-		_ = committer.PauseUntil(ctx, next, sooner)
+		_ = committer.PauseUntil(ctx, s.untilNext(ctx), sooner)
 	}
 	return nil
 }
 
-// wakesAt notes when the clock is looked at again; zero: who schedules has to ring.
-func (s *Reminders) wakesAt(at time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.wake = at
-}
-
-// comesSooner rings if a reminder comes before the clock is looked at again.
-// To look for each that is scheduled would cost more than the scheduling.
+// comesSooner rings if a reminder comes before Run looks at the clock by itself.
 func (s *Reminders) comesSooner(r Reminder) {
-	s.mu.Lock()
-	wake := s.wake
-	s.mu.Unlock()
-	if r.Next != nil && (wake.IsZero() || r.Next.Before(wake)) {
+	if r.Next != nil && r.Next.Before(s.now().Add(fireLook)) {
 		s.sooner.Ring()
 	}
 }
@@ -129,24 +115,15 @@ func (s *Reminders) fireAll(ctx context.Context, pick ReminderPick, missed bool,
 // fire lets those that are picked come due, each with its message, in one transaction.
 func (s *Reminders) fire(ctx context.Context, pick ReminderPick, missed bool) (picked, fired int, err error) {
 	now := s.now.Stamp()
-	left := false
-	picked, fired, err = s.store.ChangeReminders(ctx, pick, func(r *Reminder) *ReminderChange {
+	return s.store.ChangeReminders(ctx, pick, func(r *Reminder) *ReminderChange {
 		if !r.comesDue(now) {
 			return nil
 		}
 		r.Missed = missed
 		change := &ReminderChange{Message: s.deliver(r)}
-		left = left || r.DeliveredTo == ""
 		change.Event = reminderEvent(EventReminderDue, *r, "", now)
 		return change
 	}, s.announce)
-	if left {
-		s.mu.Lock()
-		s.waiting, s.projects = true, nil
-		s.left++
-		s.mu.Unlock()
-	}
-	return picked, fired, err
 }
 
 func (s *Reminders) announce(messages []Message) {
@@ -257,14 +234,11 @@ func reminderMessage(r Reminder, to string) MessageDraft {
 // look looks who is there, and tells those who have come since the last look
 // of what is due for them and was delivered to nobody.
 func (s *Reminders) look(ctx context.Context) error {
-	s.mu.Lock()
-	waiting := s.waiting
-	s.mu.Unlock()
 	if s.options.Recipients == nil || s.options.Mail == nil {
 		return nil
 	}
 	came, err := s.options.Recipients.Look(ctx)
-	if err != nil || !waiting || len(came.Personas)+len(came.Makers) == 0 {
+	if err != nil {
 		return err
 	}
 	for len(came.Personas)+len(came.Makers) > 0 {
@@ -286,70 +260,52 @@ func split(list []string, n int) (first, rest []string) {
 // tell delivers what waited for some who have come.
 func (s *Reminders) tell(ctx context.Context, whom ReminderWaiting) error {
 	for {
-		now := s.now.Stamp()
-		picked, changed, err := s.store.ChangeReminders(ctx, ReminderPick{Waiting: &whom, Limit: fireBatch}, func(r *Reminder) *ReminderChange {
-			message := s.deliver(r)
-			if message == nil {
-				return nil
-			}
-			r.UpdatedAt = now
-			return &ReminderChange{Event: reminderEvent(EventReminderDelivered, *r, r.DeliveredTo, now), Message: message}
-		}, s.announce)
+		picked, changed, err := s.handOver(ctx, ReminderPick{Waiting: &whom, Limit: fireBatch}, s.deliver)
 		if err != nil || picked < fireBatch || changed == 0 {
 			return err
 		}
 	}
 }
 
-// forProject tells whether a due reminder waits for whoever works on its project: one that a person made and that names no agent.
-func (r *Reminder) forProject() bool {
-	return r.Status == ReminderDue && r.Project != "" && r.DeliveredTo == "" && r.AgentID == "" && r.CreatedBy == "" && r.Persona == check.DefaultPersona
+// handOver delivers those that are picked, as message finds and notes; nil: to nobody.
+func (s *Reminders) handOver(ctx context.Context, pick ReminderPick, message func(r *Reminder) *Message) (picked, changed int, err error) {
+	now := s.now.Stamp()
+	return s.store.ChangeReminders(ctx, pick, func(r *Reminder) *ReminderChange {
+		made := message(r)
+		if made == nil {
+			return nil
+		}
+		r.UpdatedAt = now
+		return &ReminderChange{Event: reminderEvent(EventReminderDelivered, *r, r.DeliveredTo, now), Message: made}
+	}, s.announce)
+}
+
+// forProject tells whether a due reminder waits for whoever works on a project: one that a person made and that names no agent.
+func (r *Reminder) forProject(project string) bool {
+	return r.Status == ReminderDue && r.Project == project && project != "" && r.DeliveredTo == "" && r.AgentID == "" && r.CreatedBy == "" && r.Persona == check.DefaultPersona
 }
 
 // AtWork delivers to an agent what waits for whoever works on its project. It is for the router itself and checks no right.
 func (s *Reminders) AtWork(ctx context.Context, agentID, project string) error {
-	s.mu.Lock()
-	projects, left := s.projects, s.left
-	s.mu.Unlock()
-	if projects != nil && !projects[project] {
-		return nil
-	}
-	due, err := s.store.ListReminders(ctx, ReminderFilter{Status: []ReminderStatus{ReminderDue}, Limit: MaxLimit})
+	due, err := s.store.ListReminders(ctx, ReminderFilter{Status: []ReminderStatus{ReminderDue}, Project: project, Limit: MaxLimit})
 	if err != nil {
 		return err
 	}
 	var numbers []int64
-	projects = map[string]bool{}
 	for _, r := range due {
-		switch {
-		case !r.forProject():
-		case r.Project == project && len(numbers) < fireBatch:
+		if r.forProject(project) && len(numbers) < fireBatch {
 			numbers = append(numbers, r.Number)
-		default:
-			projects[r.Project] = true
 		}
 	}
-	if len(numbers) > 0 {
-		now := s.now.Stamp()
-		_, _, err = s.store.ChangeReminders(ctx, ReminderPick{Numbers: numbers, Limit: len(numbers)}, func(r *Reminder) *ReminderChange {
-			if !r.forProject() {
-				return nil
-			}
-			message := s.deliverTo(r, agentID)
-			if message == nil {
-				return nil
-			}
-			r.UpdatedAt = now
-			return &ReminderChange{Event: reminderEvent(EventReminderDelivered, *r, r.DeliveredTo, now), Message: message}
-		}, s.announce)
+	if len(numbers) == 0 {
+		return nil
 	}
-	if err == nil && len(due) < MaxLimit {
-		s.mu.Lock()
-		if s.left == left { // nothing came due meanwhile
-			s.projects = projects
+	_, _, err = s.handOver(ctx, ReminderPick{Numbers: numbers, Limit: len(numbers)}, func(r *Reminder) *Message {
+		if !r.forProject(project) {
+			return nil
 		}
-		s.mu.Unlock()
-	}
+		return s.deliverTo(r, agentID)
+	})
 	return err
 }
 

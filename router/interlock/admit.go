@@ -52,7 +52,7 @@ func (m *Mesh) admit(ctx context.Context, data []byte, from netip.AddrPort) (d a
 		return d, RefusedRate
 	}
 	print := digestOf(data)
-	if m.seen.has(print) {
+	if _, heard := m.seen[print]; heard {
 		return d, RefusedReplay
 	}
 	if !m.seen.room(now) {
@@ -64,7 +64,7 @@ func (m *Mesh) admit(ctx context.Context, data []byte, from netip.AddrPort) (d a
 	default:
 		return d, RefusedBusy
 	}
-	m.seen.add(print, d.At.Add(m.file.Window+time.Second))
+	m.seen[print] = d.At.Add(m.file.Window + time.Second)
 	return d, ""
 }
 

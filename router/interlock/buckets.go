@@ -1,7 +1,7 @@
 package interlock
 
 import (
-	"container/list"
+	"maps"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -13,42 +13,26 @@ const (
 	// sender: ten times what a busy peer has to say.
 	sourceRate  = 200
 	sourceBurst = 400
-	// maxSources bounds the sources whose pace is remembered: the one that was silent for
-	// the longest is forgotten first. An entry takes about 200 bytes.
+	// maxSources bounds the sources whose pace is remembered. One more is not heard until
+	// another was silent for a moment. An entry takes about 200 bytes.
 	maxSources = 4096
 )
 
-// buckets hold a token bucket for each of the latest sources. They are the listener's alone.
-type buckets[K comparable] struct {
-	most   int
-	byKey  map[K]*list.Element
-	latest *list.List // of *bucket[K], the latest in front
-}
-
-type bucket[K comparable] struct {
-	key     K
-	limiter *rate.Limiter
-}
-
-func newBuckets[K comparable](most int) *buckets[K] {
-	return &buckets[K]{most: most, byKey: map[K]*list.Element{}, latest: list.New()}
-}
+// buckets hold a token bucket for each of the sources. They are the listener's alone.
+type buckets[K comparable] map[K]*rate.Limiter
 
 // allow takes a token of the source's bucket.
-func (b *buckets[K]) allow(key K, now time.Time) bool {
-	at, known := b.byKey[key]
-	switch {
-	case known:
-		b.latest.MoveToFront(at)
-	case b.latest.Len() < b.most:
-		at = b.latest.PushFront(&bucket[K]{key: key, limiter: rate.NewLimiter(sourceRate, sourceBurst)})
-	default:
-		at = b.latest.Back()
-		oldest := at.Value.(*bucket[K]) //nolint:forcetypeassert // the list holds nothing else
-		delete(b.byKey, oldest.key)
-		oldest.key, oldest.limiter = key, rate.NewLimiter(sourceRate, sourceBurst)
-		b.latest.MoveToFront(at)
+func (b buckets[K]) allow(key K, now time.Time) bool {
+	limiter, known := b[key]
+	if !known {
+		if len(b) >= maxSources { // a full bucket is as good as none
+			maps.DeleteFunc(b, func(_ K, one *rate.Limiter) bool { return one.TokensAt(now) >= sourceBurst })
+		}
+		if len(b) >= maxSources {
+			return false
+		}
+		limiter = rate.NewLimiter(sourceRate, sourceBurst)
+		b[key] = limiter
 	}
-	b.byKey[key] = at
-	return at.Value.(*bucket[K]).limiter.AllowN(now, 1) //nolint:forcetypeassert // the list holds nothing else
+	return limiter.AllowN(now, 1)
 }

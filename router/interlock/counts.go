@@ -1,51 +1,68 @@
 package interlock
 
 import (
+	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"skillrouter/comms"
 )
 
-// counts are the mesh's counters since the start, and when who was heard.
+// counts are the mesh's state as it is shown, with the counters since the start.
 type counts struct {
-	received, unsent atomic.Int64
-
-	mu       sync.Mutex
-	heard    map[Signal]int64
-	emitted  map[Signal]int64
-	refused  map[Reason]int64
-	peers    map[string]*peerCounts // of those that are listed
-	unlisted []*peerCounts          // the latest heard last
+	mu    sync.Mutex
+	shown comms.Mesh
 }
 
-type peerCounts struct {
-	name                    string
-	last                    time.Time
-	heard, emitted, refused int64
-}
-
-func (c *counts) init() {
-	c.heard, c.emitted, c.refused, c.peers = map[Signal]int64{}, map[Signal]int64{}, map[Reason]int64{}, map[string]*peerCounts{}
-}
-
-func (c *counts) peer(p *Peer) *peerCounts {
-	of, known := c.peers[p.Name]
-	if !known {
-		of = &peerCounts{name: p.Name}
-		c.peers[p.Name] = of
+// show begins the counters of a mesh. Each signal and each reason has one.
+func (c *counts) show(state comms.Mesh, listed []Peer) {
+	c.shown = state
+	c.shown.Heard, c.shown.Emitted, c.shown.Refused = map[string]int64{}, map[string]int64{}, map[string]int64{}
+	for _, s := range Heard() {
+		c.shown.Heard[s.String()] = 0
 	}
-	return of
+	for _, s := range Emitted() {
+		c.shown.Emitted[s.String()] = 0
+	}
+	for _, reason := range Reasons() {
+		c.shown.Refused[string(reason)] = 0
+	}
+	c.shown.Peers = []comms.MeshPeer{}
+	for _, p := range listed {
+		c.shown.Peers = append(c.shown.Peers, comms.MeshPeer{Name: p.Name, Address: p.Address.String(), Listed: true, Signed: len(p.Key) > 0})
+	}
+}
+
+// status is a copy of what is shown.
+func (c *counts) status() comms.Mesh {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	status := c.shown
+	status.Heard, status.Emitted, status.Refused = maps.Clone(status.Heard), maps.Clone(status.Emitted), maps.Clone(status.Refused)
+	status.Peers = slices.Clone(status.Peers)
+	return status
+}
+
+func (c *counts) receive() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shown.Received++
+}
+
+// skip counts what is not sent.
+func (c *counts) skip(datagrams int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shown.Unsent += datagrams
 }
 
 func (c *counts) refuse(reason Reason, peer *Peer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.refused[reason]++
+	c.shown.Refused[string(reason)]++
 	if peer != nil {
-		c.peer(peer).refused++
+		c.peer(peer.Name).Refused++
 	}
 }
 
@@ -53,68 +70,36 @@ func (c *counts) refuse(reason Reason, peer *Peer) {
 func (c *counts) hear(d admitted, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.heard[d.Signal]++
-	of := c.sender(d)
-	of.heard++
-	of.last = now
-}
-
-// sender returns the counts of whoever sent a datagram.
-func (c *counts) sender(d admitted) *peerCounts {
-	if d.peer != nil {
-		return c.peer(d.peer)
-	}
-	at := slices.IndexFunc(c.unlisted, func(of *peerCounts) bool { return of.name == d.Sender })
-	of := &peerCounts{name: d.Sender}
-	switch {
-	case at >= 0:
-		of = c.unlisted[at]
-		c.unlisted = slices.Delete(c.unlisted, at, at+1)
-	case len(c.unlisted) == maxUnlisted:
-		c.unlisted = slices.Delete(c.unlisted, 0, 1)
-	}
-	c.unlisted = append(c.unlisted, of)
-	return of
+	now = now.UTC()
+	c.shown.Heard[d.Signal.String()]++
+	of := c.peer(d.Sender)
+	of.Heard++
+	of.LastHeard = &now
 }
 
 func (c *counts) emit(s Signal, peer *Peer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.emitted[s]++
-	c.peer(peer).emitted++
+	c.shown.Emitted[s.String()]++
+	c.peer(peer.Name).Emitted++
 }
 
-// fill writes the counters into a status.
-func (c *counts) fill(status *comms.Mesh, listed []Peer) {
-	status.Received, status.Unsent = c.received.Load(), c.unsent.Load()
-	status.Heard, status.Emitted, status.Refused = map[string]int64{}, map[string]int64{}, map[string]int64{}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, s := range Heard() {
-		status.Heard[s.String()] = c.heard[s]
+// peer returns the counts of a sender. Those that are not listed follow the others, the latest first.
+func (c *counts) peer(name string) *comms.MeshPeer {
+	peers := c.shown.Peers
+	at := slices.IndexFunc(peers, func(p comms.MeshPeer) bool { return p.Name == name })
+	if at >= 0 && peers[at].Listed {
+		return &peers[at]
 	}
-	for _, s := range Emitted() {
-		status.Emitted[s.String()] = c.emitted[s]
+	one := comms.MeshPeer{Name: name}
+	if at >= 0 {
+		one, peers = peers[at], slices.Delete(peers, at, at+1)
 	}
-	for _, reason := range Reasons() {
-		status.Refused[string(reason)] = c.refused[reason]
+	listed := 0
+	for listed < len(peers) && peers[listed].Listed {
+		listed++
 	}
-	status.Peers = []comms.MeshPeer{}
-	for i := range listed {
-		p := c.peer(&listed[i]).view()
-		p.Address, p.Listed, p.Signed = listed[i].Address.String(), true, len(listed[i].Key) > 0
-		status.Peers = append(status.Peers, p)
-	}
-	for _, of := range slices.Backward(c.unlisted) {
-		status.Peers = append(status.Peers, of.view())
-	}
-}
-
-func (c *peerCounts) view() comms.MeshPeer {
-	p := comms.MeshPeer{Name: c.name, Heard: c.heard, Emitted: c.emitted, Refused: c.refused}
-	if !c.last.IsZero() {
-		last := c.last.UTC()
-		p.LastHeard = &last
-	}
-	return p
+	peers = slices.Insert(peers, listed, one)
+	c.shown.Peers = peers[:min(len(peers), listed+maxUnlisted)]
+	return &c.shown.Peers[listed]
 }

@@ -87,9 +87,9 @@ type Mesh struct {
 	started  time.Time
 	from     int64 // events up to and including this are not told of
 
-	sources *buckets[netip.AddrPort]
-	senders *buckets[string]
-	seen    *window
+	sources buckets[netip.AddrPort]
+	senders buckets[string]
+	seen    window
 	queue   chan admitted
 	counts  counts
 }
@@ -103,13 +103,15 @@ func New(ctx context.Context, s socket, file File, services Services, options Op
 	m := &Mesh{
 		socket: s, file: file, services: services, now: options.Now, log: options.Log,
 		peers: map[string]*Peer{}, started: options.Now().Truncate(time.Second),
-		sources: newBuckets[netip.AddrPort](maxSources), senders: newBuckets[string](maxSources),
-		seen: newWindow(), queue: make(chan admitted, maxQueue),
+		sources: buckets[netip.AddrPort]{}, senders: buckets[string]{}, seen: window{}, queue: make(chan admitted, maxQueue),
 	}
 	for i := range file.Peers {
 		m.peers[file.Peers[i].Name] = &file.Peers[i]
 	}
-	m.counts.init()
+	m.counts.show(comms.Mesh{
+		State: comms.MeshOn, Listen: m.Address().String(), Name: file.Name, Hears: string(file.Hear),
+		ReplayWindowSeconds: int(file.Window / time.Second), Tumbler: file.Tumbler.String(),
+	}, file.Peers)
 	var err error
 	m.from, err = services.Log.LastEvent(ctx)
 	return m, err
@@ -158,7 +160,7 @@ func (m *Mesh) listen(ctx context.Context) error {
 // receive admits a datagram to be stored, or counts why not. It waits for
 // nothing, and keeps nothing of data.
 func (m *Mesh) receive(ctx context.Context, data []byte, from netip.AddrPort) {
-	m.counts.received.Add(1)
+	m.counts.receive()
 	d, reason := m.admit(ctx, data, from)
 	if reason != "" {
 		m.counts.refuse(reason, d.peer)
@@ -174,14 +176,7 @@ func (m *Mesh) Mesh(ctx context.Context) (comms.Mesh, error) {
 }
 
 // Status is the state of the mesh and its counters.
-func (m *Mesh) Status() comms.Mesh {
-	status := comms.Mesh{
-		State: comms.MeshOn, Listen: m.Address().String(), Name: m.file.Name, Hears: string(m.file.Hear),
-		ReplayWindowSeconds: int(m.file.Window / time.Second), Tumbler: m.file.Tumbler.String(),
-	}
-	m.counts.fill(&status, m.file.Peers)
-	return status
-}
+func (m *Mesh) Status() comms.Mesh { return m.counts.status() }
 
 // Address is where the mesh listens.
 func (m *Mesh) Address() netip.AddrPort {
@@ -198,10 +193,8 @@ func (Off) Mesh(ctx context.Context) (comms.Mesh, error) {
 		return comms.Mesh{}, err
 	}
 	var none counts
-	none.init()
-	status := comms.Mesh{State: comms.MeshOff}
-	none.fill(&status, nil)
-	return status, nil
+	none.show(comms.Mesh{State: comms.MeshOff}, nil)
+	return none.status(), nil
 }
 
 // author is the agent that a sender writes as. No agent of the router has such
@@ -212,9 +205,8 @@ const authorPrefix = "mesh:"
 
 // senderOf is the sender that an agent's id stands for, or "".
 func senderOf(agent string) string {
-	sender, ok := strings.CutPrefix(agent, authorPrefix)
-	if !ok {
-		return ""
+	if sender, ok := strings.CutPrefix(agent, authorPrefix); ok {
+		return sender
 	}
-	return sender
+	return ""
 }

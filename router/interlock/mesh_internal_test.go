@@ -227,7 +227,13 @@ func TestReplay(t *testing.T) {
 	if status := m.Status(); d.stored() != 1 || status.Refused["replay"] != 9 || status.Refused["stale"] != 1 {
 		t.Errorf("stored %d, refused %v", d.stored(), status.Refused)
 	}
-	if m.seen.room(noon.Add(2 * time.Minute)); len(m.seen.seen) != 0 || len(m.seen.order) != 0 {
+	for i := range maxSeen {
+		m.seen[digestOf([]byte(strconv.Itoa(i)))] = noon.Add(time.Minute)
+	}
+	if m.seen.room(noon.Add(time.Minute)) {
+		t.Error("there is room for more than can be heard again")
+	}
+	if !m.seen.room(noon.Add(2*time.Minute)) || len(m.seen) != 0 {
 		t.Error("what cannot be heard again is still remembered")
 	}
 	// A restart forgets, and hears nothing from before it.
@@ -268,8 +274,8 @@ func TestFlood(t *testing.T) {
 		m.receive(t.Context(), datagram(t, OperationComplete, noon, "plain", "", map[string]any{"j": i}), netip.AddrPortFrom(loopback.Addr(), uint16(10000+i)))
 		m.drain(t)
 	}
-	if d.stored() != sourceBurst+1 || len(m.sources.byKey) != maxSources || m.sources.latest.Len() != maxSources {
-		t.Errorf("many sockets: stored %d, %d sources remembered", d.stored(), len(m.sources.byKey))
+	if d.stored() != sourceBurst+1 || len(m.sources) != maxSources {
+		t.Errorf("many sockets: stored %d, %d sources remembered", d.stored(), len(m.sources))
 	}
 	*now = now.Add(time.Second)
 	m.receive(t.Context(), datagram(t, OperationComplete, *now, "plain", "", nil), loopback)
@@ -363,7 +369,7 @@ func TestGarbage(t *testing.T) {
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 8<<20 {
 		t.Errorf("memory grew by %d bytes", grown)
 	}
-	if len(m.counts.unlisted) != 0 || len(m.seen.order) != 0 {
+	if len(m.Status().Peers) != len(m.file.Peers) || len(m.seen) != 0 {
 		t.Error("something of it is remembered")
 	}
 	t.Logf("%d datagrams: %v", count, m.Status().Refused)

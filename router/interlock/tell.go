@@ -67,7 +67,7 @@ func (m *Mesh) next(ctx context.Context, after *int64) ([]eventlog.Event, error)
 	if err != nil || last-*after <= maxBehind {
 		return events, err
 	}
-	m.counts.unsent.Add(last - maxBehind - *after)
+	m.counts.skip(last - maxBehind - *after)
 	m.log.Warn("too many events wait to be told to the mesh: the oldest are passed over", "events", last-maxBehind-*after)
 	*after = last - maxBehind
 	return m.services.Log.Events(ctx, *after, tellBatch)
@@ -85,7 +85,7 @@ func (m *Mesh) emit(signal Signal, data map[string]any, from string) {
 			_, err = m.socket.WriteToUDPAddrPort(datagram, peer.Address)
 		}
 		if err != nil {
-			m.counts.unsent.Add(1)
+			m.counts.skip(1)
 			m.log.Debug("a datagram cannot be sent", "peer", peer.Name, "signal", signal.String(), "error", err)
 			continue
 		}

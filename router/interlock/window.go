@@ -2,6 +2,7 @@ package interlock
 
 import (
 	"crypto/sha256"
+	"maps"
 	"time"
 )
 
@@ -18,34 +19,13 @@ func digestOf(data []byte) digest {
 	return digest(sum[:16])
 }
 
-// window remembers what was heard for as long as it could be heard again. It is the listener's alone.
-type window struct {
-	seen  map[digest]struct{}
-	order []remembered // by the time of hearing
-}
+// window remembers until when each datagram that was heard could be heard again. It is the listener's alone.
+type window map[digest]time.Time
 
-type remembered struct {
-	digest digest
-	until  time.Time
-}
-
-func newWindow() *window { return &window{seen: map[digest]struct{}{}} }
-
-func (w *window) has(d digest) bool { _, there := w.seen[d]; return there }
-
-// room forgets what has passed, and tells whether another one can be remembered.
-func (w *window) room(now time.Time) bool {
-	past := 0
-	for past < len(w.order) && w.order[past].until.Before(now) {
-		delete(w.seen, w.order[past].digest)
-		past++
+// room tells whether another one can be remembered. If there is none it forgets what has passed.
+func (w window) room(now time.Time) bool {
+	if len(w) >= maxSeen {
+		maps.DeleteFunc(w, func(_ digest, until time.Time) bool { return until.Before(now) })
 	}
-	w.order = w.order[past:] // append moves the rest to a new array once this one is used up
-	return len(w.order) < maxSeen
-}
-
-// add remembers a datagram until a time that no earlier one's exceeds by more than the window is wide.
-func (w *window) add(d digest, until time.Time) {
-	w.seen[d] = struct{}{}
-	w.order = append(w.order, remembered{d, until})
+	return len(w) < maxSeen
 }

@@ -30,17 +30,9 @@ type Roster struct {
 	present Present
 	now     clock.Clock
 
-	looking sync.Mutex // one looks at a time
-	spare   there      // used again for the next look: with a thousand agents the garbage of a look each second was all that an idle router made
-
-	mu     sync.RWMutex
-	looked time.Time
-	there
-}
-
-// there is who is there.
-type there struct {
-	agents  map[string]bool
+	mu      sync.Mutex
+	looked  time.Time
+	agents  map[string]bool // that are there
 	fitting map[string]seen // persona → the agent seen last
 }
 
@@ -50,13 +42,11 @@ type seen struct {
 	at time.Time
 }
 
-func nobody() there { return there{map[string]bool{}, map[string]seen{}} }
-
 var _ operational.ReminderRecipients = (*Roster)(nil)
 
 // NewRoster makes a Roster.
 func NewRoster(present Present, now clock.Clock) *Roster {
-	return &Roster{present: present, now: now, spare: nobody(), there: nobody()}
+	return &Roster{present: present, now: now}
 }
 
 // Recipient implements operational.ReminderRecipients.
@@ -64,8 +54,8 @@ func (r *Roster) Recipient(reminder operational.Reminder) string {
 	if reminder.AgentID != "" {
 		return reminder.AgentID
 	}
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if reminder.CreatedBy != "" && r.agents[reminder.CreatedBy] {
 		return reminder.CreatedBy
 	}
@@ -81,39 +71,36 @@ func (r *Roster) Recipient(reminder operational.Reminder) string {
 // Look implements operational.ReminderRecipients.
 func (r *Roster) Look(context.Context) (operational.ReminderWaiting, error) {
 	var came operational.ReminderWaiting
-	r.looking.Lock()
-	defer r.looking.Unlock()
 	now := r.now()
-	r.mu.RLock()
+	r.mu.Lock()
 	age := now.Sub(r.looked)
-	r.mu.RUnlock()
+	r.mu.Unlock()
 	if age >= 0 && age < rosterAge {
 		return came, nil
 	}
-	live := r.spare
-	clear(live.agents)
-	clear(live.fitting)
+	agents, fitting := map[string]bool{}, map[string]seen{}
+	// Not under the lock: an agent that checks in may wait for the transaction that asks for a Recipient.
 	r.present.Live(func(a operational.Agent) {
-		live.agents[a.ID] = true
+		agents[a.ID] = true
 		for _, persona := range [...]string{a.Role, a.ConfigName} {
-			last, known := live.fitting[persona]
+			last, known := fitting[persona]
 			if later := a.LastSeen.Compare(last.at); persona != "" && (!known || later > 0 || later == 0 && a.ID < last.id) {
-				live.fitting[persona] = seen{a.ID, a.LastSeen}
+				fitting[persona] = seen{a.ID, a.LastSeen}
 			}
 		}
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id := range live.agents {
+	for id := range agents {
 		if !r.agents[id] {
 			came.Makers = append(came.Makers, id)
 		}
 	}
-	for persona := range live.fitting {
+	for persona := range fitting {
 		if _, known := r.fitting[persona]; !known {
 			came.Personas = append(came.Personas, persona)
 		}
 	}
-	r.there, r.spare, r.looked = live, r.there, now
+	r.agents, r.fitting, r.looked = agents, fitting, now
 	return came, nil
 }
