@@ -157,49 +157,6 @@ func TestRoutersOwnMessages(t *testing.T) {
 	}
 }
 
-// TestTailAgesByTheClock: of a log that grows no more, what is old is read from the log too, which may have removed it.
-func TestTailAgesByTheClock(t *testing.T) {
-	begin := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
-	sent := []operational.Message{{Seq: 1, CreatedAt: begin}, {Seq: 2, CreatedAt: begin.Add(20 * time.Second)}}
-	for _, c := range []struct {
-		now     time.Duration
-		after   int64
-		reaches bool
-		held    int
-	}{{25 * time.Second, 0, true, 2}, {40 * time.Second, 0, false, 0}, {40 * time.Second, 1, true, 1}, {time.Hour, 1, false, 0}, {time.Hour, 2, true, 0}, {-time.Hour, 0, true, 2}} {
-		held, reaches := comms.Aged(sent, begin.Add(c.now), c.after)
-		if reaches != c.reaches || len(held) != c.held {
-			t.Errorf("%v later, after %d: %d, %v", c.now, c.after, len(held), reaches)
-		}
-	}
-}
-
-// TestTailAges: what is half a minute older than the newest message is read from the log, and a clock that went back takes nothing away.
-func TestTailAges(t *testing.T) {
-	begin := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
-	var sent []operational.Message
-	for i, after := range []time.Duration{0, 10 * time.Second, 5 * time.Second, 30 * time.Second, 31 * time.Second, 41 * time.Second} {
-		sent = append(sent, operational.Message{Seq: int64(i + 1), CreatedAt: begin.Add(after)})
-	}
-	for _, c := range []struct {
-		sent    int
-		after   int64
-		reaches bool
-		held    int
-	}{
-		{4, 0, true, 4},
-		{5, 0, false, 0},
-		{5, 1, true, 4},
-		{6, 2, false, 0},
-		{6, 3, true, 3},
-	} {
-		held, reaches := comms.Tail(sent[:c.sent], c.after)
-		if reaches != c.reaches || len(held) != c.held {
-			t.Errorf("of %d messages, those after %d: %d, %v; want %d, %v", c.sent, c.after, len(held), reaches, c.held, c.reaches)
-		}
-	}
-}
-
 // TestATokenIsOneSender: the sessions of one token have a quarter of a mailbox together, so that another's message comes through; also
 // after a start, when only their names are known.
 func TestATokenIsOneSender(t *testing.T) {

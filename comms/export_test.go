@@ -14,31 +14,7 @@ func Frame(draft operational.MessageDraft, seq int64, now time.Time) (operationa
 	if err != nil {
 		return m, nil, err
 	}
+	m.Seq = seq
 	body, err := json.Marshal(m)
-	if err != nil {
-		return m, nil, err
-	}
-	l := letter{MessageAppend: operational.MessageAppend{Message: m}, body: body}
-	l.Message.Seq = seq
-	p := l.post()
-	return p.Message, p.Body, nil
-}
-
-// Tail is what is held of the log once messages were announced in their order: those after seq, or false if it does not reach back so far.
-func Tail(messages []operational.Message, seq int64) (held []*Post, reaches bool) {
-	var t tail
-	for _, m := range messages {
-		t.append([]*Post{{Message: m}})
-	}
-	return t.after(seq)
-}
-
-// Aged is what is still held then.
-func Aged(messages []operational.Message, now time.Time, seq int64) (held []*Post, reaches bool) {
-	var t tail
-	for _, m := range messages {
-		t.append([]*Post{{Message: m}})
-	}
-	t.age(now)
-	return t.after(seq)
+	return m, body, err
 }

@@ -2,7 +2,6 @@ package comms
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"sync"
@@ -133,20 +132,15 @@ func (b *Mailbox) DeliveredBeyond(deliveries []operational.Delivery) {
 
 // Follow hands on what another router has stored, up to a seq, since it was called last, or since the start.
 func (b *Mailbox) Follow(ctx context.Context, last int64) error {
-	for b.tail.newest() < last {
-		messages, err := b.store.MessagesAfter(ctx, b.tail.newest())
+	for b.newest.Load() < last {
+		messages, err := b.store.MessagesAfter(ctx, b.newest.Load())
 		messages = slices.DeleteFunc(messages, func(m operational.Message) bool { return m.Seq > last })
 		if err != nil || len(messages) == 0 {
 			return err
 		}
 		letters := make([]*letter, len(messages))
 		for i, m := range messages {
-			l := &letter{MessageAppend: operational.MessageAppend{Message: m}, reserved: true} // who writes counts what waits
-			m.Seq = 0
-			if l.body, err = json.Marshal(m); err != nil {
-				return err
-			}
-			letters[i] = l
+			letters[i] = &letter{MessageAppend: operational.MessageAppend{Message: m}, reserved: true} // who writes counts what waits
 		}
 		b.announce(letters)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"skillrouter/internal/check"
@@ -20,37 +19,7 @@ const (
 	EachTTL = 24 * time.Hour
 	// maxTaken is how many messages to its groups a member takes at once.
 	maxTaken = 100
-	// maxGroups bounds the names whose messages are counted in memory: anybody may name anything.
-	maxGroups = 10_000
 )
-
-// groups says how often something was sent to a name that no live agent bears, so that a
-// member looks only when there may be something new for it.
-type groups struct {
-	mu     sync.Mutex
-	floor  uint64 // of all names that are not counted
-	counts map[string]uint64
-}
-
-func (g *groups) sent(name string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.counts == nil || len(g.counts) >= maxGroups {
-		for _, n := range g.counts {
-			g.floor = max(g.floor, n)
-		}
-		g.floor++ // whoever has looked looks again
-		g.counts = map[string]uint64{}
-	}
-	g.counts[name] = max(g.counts[name], g.floor) + 1
-}
-
-// count is greater than at the last look if something was sent to the name since. It is never 0.
-func (g *groups) count(name string) uint64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return max(g.counts[name], g.floor) + 1
-}
 
 // groupsOf are the names besides its own under which an agent is reached: its kind, its
 // project and its role.
@@ -100,19 +69,19 @@ func (r *roster) bears(name string, of *member) bool {
 // collect gives a member its copies of what was sent to its groups since it looked last.
 // One that has said goodbye takes nothing.
 func (b *Mailbox) collect(ctx context.Context, m *member) error {
+	sent := b.grouped.Load() + 1 // before the look, so that what is sent meanwhile is looked for again; never 0
 	m.mu.Lock()
-	names, gone := groupsOf(m.record.Agent), m.record.Gone
+	names, seen, gone := groupsOf(m.record.Agent), m.groups, m.record.Gone
 	m.mu.Unlock()
 	var look []string
-	counts := map[string]uint64{}
+	looked := map[string]uint64{}
 	for _, name := range names {
-		count := b.groups.count(name)
-		m.mu.Lock()
-		seen := m.groups[name]
-		m.mu.Unlock()
-		if !gone && seen != count && !b.roster.bears(name, m) {
+		switch {
+		case seen[name] == sent:
+			looked[name] = sent
+		case !gone && !b.roster.bears(name, m):
 			look = append(look, name)
-			counts[name] = count
+			looked[name] = sent
 		}
 	}
 	if len(look) == 0 {
@@ -135,12 +104,7 @@ func (b *Mailbox) collect(ctx context.Context, m *member) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, name := range names {
-		if seen, before := m.groups[name]; before && counts[name] == 0 {
-			counts[name] = seen
-		}
-	}
-	m.groups = counts
+	m.groups = looked
 	return nil
 }
 

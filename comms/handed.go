@@ -15,34 +15,34 @@ const maxHanded = 50_000
 
 // handed is the delivery marks on single messages that are not written yet.
 type handed struct {
-	mu     sync.Mutex
-	agents map[string]map[int64]time.Time
-	count  int
+	mu    sync.Mutex
+	marks map[mark]time.Time
+}
+
+// mark is a message that an agent was handed.
+type mark struct {
+	agentID string
+	seq     int64
 }
 
 func (h *handed) add(agentID string, seq int64, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.count >= maxHanded {
+	one := mark{agentID, seq}
+	if _, known := h.marks[one]; known || len(h.marks) >= maxHanded {
 		return
 	}
-	if h.agents == nil {
-		h.agents = map[string]map[int64]time.Time{}
+	if h.marks == nil {
+		h.marks = map[mark]time.Time{}
 	}
-	if h.agents[agentID] == nil {
-		h.agents[agentID] = map[int64]time.Time{}
-	}
-	if _, known := h.agents[agentID][seq]; !known {
-		h.agents[agentID][seq] = at
-		h.count++
-	}
+	h.marks[one] = at
 }
 
 // has tells whether a mark waits.
 func (h *handed) has(agentID string, seq int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	_, has := h.agents[agentID][seq]
+	_, has := h.marks[mark{agentID, seq}]
 	return has
 }
 
@@ -50,13 +50,11 @@ func (h *handed) has(agentID string, seq int64) bool {
 func (h *handed) drain() []operational.Delivery {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	deliveries := make([]operational.Delivery, 0, h.count)
-	for id, seqs := range h.agents {
-		for seq, at := range seqs {
-			deliveries = append(deliveries, operational.Delivery{AgentID: id, Seq: seq, At: at})
-		}
+	deliveries := make([]operational.Delivery, 0, len(h.marks))
+	for one, at := range h.marks {
+		deliveries = append(deliveries, operational.Delivery{AgentID: one.agentID, Seq: one.seq, At: at})
 	}
-	h.agents, h.count = nil, 0
+	h.marks = nil
 	return deliveries
 }
 

@@ -157,7 +157,7 @@ func (b *Mailbox) checkAck(ctx context.Context, ack Ack) error {
 			return err
 		}
 	}
-	if ack.Seq > b.tail.newest() {
+	if ack.Seq > b.newest.Load() {
 		last, err := b.store.LastSeq(ctx)
 		if err != nil {
 			return err

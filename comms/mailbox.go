@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -77,6 +78,13 @@ type MailboxOptions struct {
 	Retention time.Duration // how long a message is kept after it was sent, or has expired; 0: for ever
 }
 
+// letter is a message on its way.
+type letter struct {
+	operational.MessageAppend
+	delivered bool // a live subscriber was handed it
+	reserved  bool // its room in the mailbox was taken before it was stored
+}
+
 // Mailbox carries signals between agents. What it has accepted is on disk; it
 // then wakes whoever listens. It shares Presence's knowledge of the agents.
 type Mailbox struct {
@@ -86,15 +94,15 @@ type Mailbox struct {
 	log     *slog.Logger
 	options MailboxOptions
 
-	base   context.Context // never ends: the router composes its own messages within others' transactions
-	outbox committer.Gather[*letter]
-	urgent committer.Gather[*letter] // of stops: they share no transaction with what a full disk refuses
-	boxes  boxes
-	tail   tail
-	live   live
-	handed handed
-	groups groups
-	beyond beyond
+	base    context.Context // never ends: the router composes its own messages within others' transactions
+	outbox  committer.Gather[*letter]
+	urgent  committer.Gather[*letter] // of stops: they share no transaction with what a full disk refuses
+	boxes   boxes
+	newest  atomic.Int64 // the seq of the newest message that was announced
+	live    live
+	handed  handed
+	grouped atomic.Uint64 // how often something was sent to a name that may be a group's
+	beyond  beyond
 }
 
 // NewMailbox makes a Mailbox on the agents that presence knows. Run must be
@@ -105,7 +113,7 @@ func NewMailbox(ctx context.Context, presence *Presence, store MessageStore, log
 		return nil, err
 	}
 	m := &Mailbox{base: context.WithoutCancel(ctx), roster: presence.roster, store: store, now: presence.now, log: log, options: options}
-	m.tail.start(last)
+	m.newest.Store(last)
 	m.live.agents = map[string][]*Subscription{}
 	presence.handedOver, presence.collect = m.handedSingly, m.collect
 	return m, nil
@@ -224,10 +232,7 @@ func (b *Mailbox) post(ctx context.Context, message operational.Message, passes 
 	if message.Signal == operational.SignalStop {
 		out, ctx = &b.urgent, committer.Essential(ctx)
 	}
-	var err error
-	if l.body, err = json.Marshal(message); err == nil {
-		_, err = out.Store(l, sendBatch, func(take func() []*letter) error { return b.append(ctx, take) })
-	}
+	_, err := out.Store(l, sendBatch, func(take func() []*letter) error { return b.append(ctx, take) })
 	settle(err == nil && l.Err == nil && !l.Duplicate)
 	return l, err
 }
@@ -359,7 +364,6 @@ func compact(raw json.RawMessage) (json.RawMessage, error) {
 // announce tells whoever is concerned of the messages of a batch that was
 // just stored. It runs in commit order, and never waits.
 func (b *Mailbox) announce(letters []*letter) {
-	posts := make([]*Post, 0, len(letters))
 	fresh := make([]*letter, 0, len(letters))
 	general := false
 	for _, l := range letters {
@@ -369,7 +373,6 @@ func (b *Mailbox) announce(letters []*letter) {
 		if !l.reserved {
 			b.took(l.Message)
 		}
-		posts = append(posts, l.post())
 		fresh = append(fresh, l)
 		if l.Message.To == "" {
 			general = true
@@ -378,27 +381,27 @@ func (b *Mailbox) announce(letters []*letter) {
 			m.mail.Add(1)
 		}
 		if l.Message.To != "" && b.roster.mayBeGroup(l.Message.To) {
-			b.groups.sent(l.Message.To)
+			b.grouped.Add(1)
 		}
 		if l.Message.Signal == operational.SignalStop || l.Message.Signal == operational.SignalResume {
 			b.roster.stop(l.Message)
 		}
 		l.delivered = b.beyond.has(l.Message.To, b.now())
+		b.newest.Store(l.Message.Seq)
 	}
-	b.tail.append(posts)
 	b.live.mu.RLock()
 	defer b.live.mu.RUnlock()
 	if general {
 		for _, streams := range b.live.agents {
 			for _, s := range streams {
-				s.offer(posts, fresh)
+				s.offer(fresh)
 			}
 		}
 		return
 	}
-	for i, p := range posts {
-		for _, s := range b.live.agents[p.Message.To] {
-			s.offer(posts[i:i+1], fresh[i:i+1])
+	for i, l := range fresh {
+		for _, s := range b.live.agents[l.Message.To] {
+			s.offer(fresh[i : i+1])
 		}
 	}
 }

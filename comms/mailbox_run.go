@@ -37,7 +37,6 @@ func (b *Mailbox) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-save.C:
-			b.tail.age(b.now())
 			if err := b.saveDeliveries(ctx); err != nil && ctx.Err() == nil {
 				b.log.Error("delivery marks could not be written", "error", err)
 			}

@@ -84,7 +84,7 @@ func TestConcurrentSends(t *testing.T) {
 				<-s.Ready()
 			}
 			for _, p := range posts {
-				got = append(got, p.Message.Seq)
+				got = append(got, p.Seq)
 			}
 		}
 		if !slices.Equal(got, seqs) {
@@ -94,7 +94,7 @@ func TestConcurrentSends(t *testing.T) {
 }
 
 // TestLaggingSubscriberReadsTheLog lets a subscriber take nothing while more
-// is sent than its queue and the tail in memory hold.
+// is sent than its queue holds.
 func TestLaggingSubscriberReadsTheLog(t *testing.T) {
 	h := open(t, t.TempDir(), time.Now, comms.PresenceOptions{}, comms.MailboxOptions{})
 	ctx := captain(t)
@@ -143,10 +143,10 @@ func TestLaggingSubscriberReadsTheLog(t *testing.T) {
 			t.Fatalf("after %d of %d messages there are no more", got, count)
 		}
 		for _, p := range posts {
-			if p.Message.Seq != last+1 {
-				t.Fatalf("message %d follows %d", p.Message.Seq, last)
+			if p.Seq != last+1 {
+				t.Fatalf("message %d follows %d", p.Seq, last)
 			}
-			last = p.Message.Seq
+			last = p.Seq
 			got++
 		}
 	}
@@ -193,7 +193,7 @@ func TestFollowerHandsOnWhatItKnows(t *testing.T) {
 				return seqs
 			}
 			for _, p := range posts {
-				seqs = append(seqs, p.Message.Seq)
+				seqs = append(seqs, p.Seq)
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package comms
 
 import (
-	"encoding/json"
 	"time"
 
 	"skillrouter/internal/errs"
@@ -40,14 +39,7 @@ const dropsLogged = 1000
 func (b *Mailbox) Announce(messages []operational.Message) {
 	letters := make([]*letter, 0, len(messages))
 	for _, m := range messages {
-		unsent := m
-		unsent.Seq = 0
-		body, err := json.Marshal(unsent)
-		if err != nil { // its context was checked to be JSON when it was composed
-			b.log.Error("a message cannot be announced and waits in the log", "message_id", m.ID, "error", err)
-			body = []byte(unnumbered + "}")
-		}
-		letters = append(letters, &letter{MessageAppend: operational.MessageAppend{Message: m}, body: body})
+		letters = append(letters, &letter{MessageAppend: operational.MessageAppend{Message: m}})
 	}
 	b.announce(letters)
 }

@@ -67,7 +67,7 @@ type member struct {
 	handed   bool                    // DeliveredSeq is newer than stored
 	handedAt time.Time
 	count    unacked
-	groups   map[string]uint64 // how often something had been sent to its groups when it looked last
+	groups   map[string]uint64 // for each of its groups, how often something had been sent to any group when it looked last
 }
 
 // unacked is a count of messages, and what it was counted at.

@@ -2,7 +2,6 @@ package comms
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -60,7 +59,7 @@ type Subscription struct {
 	reading bool  // the log holds more than the last page that was taken
 
 	mu     sync.Mutex
-	queue  []*Post
+	queue  []operational.Message
 	behind bool // something was not queued: the log must be read
 	over   bool // see Interrupt
 }
@@ -126,7 +125,7 @@ func (b *Mailbox) Subscribe(ctx context.Context, agentID string, cursor *Cursor)
 
 // own returns nil for a cursor that lies beyond the end of the log.
 func (b *Mailbox) own(ctx context.Context, agentID string, cursor *Cursor) (*Cursor, error) {
-	if cursor == nil || cursor.After <= b.tail.newest() {
+	if cursor == nil || cursor.After <= b.newest.Load() {
 		return cursor, nil
 	}
 	last, err := b.store.LastSeq(ctx) // what was stored may not be announced yet
@@ -205,13 +204,13 @@ func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
 func (s *Subscription) ring() { committer.Nudge(s.ready) }
 
-// offer queues those of the posts that are for the agent, as far as there is
-// room, and notes on their letters that they were handed over. It never waits.
-func (s *Subscription) offer(posts []*Post, letters []*letter) {
+// offer queues those of the letters that are for the agent, as far as there is
+// room, and notes on them that they were handed over. It never waits.
+func (s *Subscription) offer(letters []*letter) {
 	s.mu.Lock()
 	wake := false
-	for i, p := range posts {
-		if !s.wants(p.Message) {
+	for _, l := range letters {
+		if !s.wants(l.Message) {
 			continue
 		}
 		wake = true
@@ -219,8 +218,8 @@ func (s *Subscription) offer(posts []*Post, letters []*letter) {
 			s.behind = true
 			break
 		}
-		s.queue = append(s.queue, p)
-		letters[i].delivered = true
+		s.queue = append(s.queue, l.Message)
+		l.delivered = true
 	}
 	s.mu.Unlock()
 	if wake {
@@ -235,7 +234,7 @@ func (s *Subscription) wants(m operational.Message) bool {
 
 // Take returns the next messages in order, without waiting; none means that
 // there are no more until Ready is signalled. They are not yet delivered: see Delivered.
-func (s *Subscription) Take(ctx context.Context) ([]*Post, error) {
+func (s *Subscription) Take(ctx context.Context) ([]operational.Message, error) {
 	for {
 		s.mu.Lock()
 		over := s.over
@@ -244,9 +243,9 @@ func (s *Subscription) Take(ctx context.Context) ([]*Post, error) {
 			return nil, errs.Errorf(errs.Unavailable, "this router does not know what is new: ask another")
 		}
 		if s.reading {
-			posts, err := s.page(ctx)
-			if err != nil || len(posts) > 0 {
-				return posts, err
+			messages, err := s.page(ctx)
+			if err != nil || len(messages) > 0 {
+				return messages, err
 			}
 			continue
 		}
@@ -263,32 +262,17 @@ func (s *Subscription) Take(ctx context.Context) ([]*Post, error) {
 			if len(queue) == 0 {
 				return nil, nil
 			}
-			if posts := s.pass(queue); len(posts) > 0 {
-				return posts, nil
+			if messages := s.pass(queue); len(messages) > 0 {
+				return messages, nil
 			}
 		}
 	}
 }
 
 // page reads the next page of the log.
-func (s *Subscription) page(ctx context.Context) ([]*Post, error) {
+func (s *Subscription) page(ctx context.Context) ([]operational.Message, error) {
 	b := s.mailbox
-	if posts, covered := b.tail.after(s.cursor); covered {
-		mine := make([]*Post, 0, min(len(posts), pageMessages))
-		s.reading = false
-		for _, p := range posts {
-			if !s.wants(p.Message) {
-				continue
-			}
-			if len(mine) == pageMessages {
-				s.reading = true
-				break
-			}
-			mine = append(mine, p)
-		}
-		return s.pass(mine), nil
-	}
-	newest := b.tail.newest()
+	newest := b.newest.Load()
 	messages, more, err := b.store.Mail(ctx, operational.MailQuery{
 		AgentID: s.member.id, JoinedSeq: s.joined, After: s.cursor, Now: b.now(), Limit: pageMessages, MaxBytes: pageBytes,
 	})
@@ -307,30 +291,22 @@ func (s *Subscription) page(ctx context.Context) ([]*Post, error) {
 			s.cursor = max(s.cursor, last)
 		}
 	}
-	posts := make([]*Post, len(messages))
-	for i, m := range messages {
-		body, err := json.Marshal(m)
-		if err != nil {
-			return nil, err
-		}
-		posts[i] = &Post{Message: m, Body: body}
-	}
-	return s.pass(posts), nil
+	return s.pass(messages), nil
 }
 
-// pass moves the cursor over posts and returns those that are to be handed on.
-func (s *Subscription) pass(posts []*Post) []*Post {
+// pass moves the cursor over messages and returns those that are to be handed on.
+func (s *Subscription) pass(messages []operational.Message) []operational.Message {
 	now := s.mailbox.now()
-	kept := posts[:0]
-	for _, p := range posts {
-		if p.Message.Seq <= s.cursor {
+	kept := messages[:0]
+	for _, m := range messages {
+		if m.Seq <= s.cursor {
 			continue
 		}
-		s.cursor = p.Message.Seq
-		if _, acked := s.skip[p.Message.Seq]; acked || expired(p.Message, now) {
+		s.cursor = m.Seq
+		if _, acked := s.skip[m.Seq]; acked || expired(m, now) {
 			continue
 		}
-		kept = append(kept, p)
+		kept = append(kept, m)
 	}
 	return kept
 }
@@ -342,17 +318,17 @@ func expired(m operational.Message, now time.Time) bool {
 // Delivered notes that messages were written to the agent. All earlier messages count as
 // delivered too, because the subscriber has received them or said so by its cursor.
 // Delivered changes only memory; Run writes the marks.
-func (s *Subscription) Delivered(posts []*Post) {
-	if len(posts) == 0 {
+func (s *Subscription) Delivered(messages []operational.Message) {
+	if len(messages) == 0 {
 		return
 	}
 	now := s.mailbox.now()
-	for _, p := range posts {
-		if p.Message.ExpiresAt != nil {
-			s.mailbox.handed.add(s.member.id, p.Message.Seq, now)
+	for _, m := range messages {
+		if m.ExpiresAt != nil {
+			s.mailbox.handed.add(s.member.id, m.Seq, now)
 		}
 	}
-	s.member.deliveredThrough(posts[len(posts)-1].Message.Seq, now)
+	s.member.deliveredThrough(messages[len(messages)-1].Seq, now)
 }
 
 // deliveredThrough moves the cumulative delivery mark in memory.

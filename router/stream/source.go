@@ -1,12 +1,15 @@
 package stream
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"time"
 
 	"skillrouter/comms"
 	"skillrouter/internal/principal"
+	"skillrouter/operational"
 )
 
 // source is the log behind a stream, as its client reads it. Its methods but
@@ -26,28 +29,29 @@ type source interface {
 type entry struct {
 	id   int64
 	name string
-	body []byte      // JSON, shared with other readers
-	post *comms.Post // the message, of a stream of messages
+	body []byte              // JSON, which others may read too
+	sent operational.Message // of a stream of messages
 }
 
 // letters is an agent's messages as a source.
 type letters struct{ *comms.Subscription }
 
 func (l letters) take(ctx context.Context) ([]entry, error) {
-	posts, err := l.Take(ctx)
-	entries := make([]entry, len(posts))
-	for i, p := range posts {
-		entries[i] = entry{id: p.Message.Seq, name: p.Message.Signal, body: p.Body, post: p}
+	messages, err := l.Take(ctx)
+	entries := make([]entry, len(messages))
+	for i, m := range messages {
+		body, broken := json.Marshal(m)
+		entries[i], err = entry{id: m.Seq, name: m.Signal, body: body, sent: m}, cmp.Or(err, broken)
 	}
 	return entries, err
 }
 
 func (l letters) delivered(entries []entry) {
-	posts := make([]*comms.Post, len(entries))
+	messages := make([]operational.Message, len(entries))
 	for i, e := range entries {
-		posts[i] = e.post
+		messages[i] = e.sent
 	}
-	l.Delivered(posts)
+	l.Delivered(messages)
 }
 
 // pump gives a client's entries to put as they come, and calls idle where nothing has come for KeepAlive, until ctx ends or

@@ -48,7 +48,7 @@ func (w *writer) Flush() {
 		return
 	}
 	e, more := w.connection.written()
-	if e.post != nil {
+	if e.id != 0 {
 		w.entries = append(w.entries, e)
 	}
 	if !more || len(w.buffer) >= flushBytes {
