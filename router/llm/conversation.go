@@ -1,10 +1,12 @@
 package llm
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/strictjson"
@@ -15,9 +17,9 @@ import (
 // nobody here has heard of.
 type conversation struct {
 	body     []byte
-	messages span // the list
+	messages gjson.Result // the list
 	turns    []turn
-	tools    span
+	tools    string
 	answer   int // tokens that the client allows the answer; 0: it does not say
 	model    string
 	stream   bool
@@ -25,104 +27,83 @@ type conversation struct {
 
 // turn is one message of a conversation.
 type turn struct {
-	at      span
+	end     int // where it ends in the body
 	role    string
-	content span // empty if there is none
+	content gjson.Result // it does not exist if there is none
 	text    string
 }
-
-// span is a range of bytes of a body, the latter bound not within.
-type span struct{ from, to int }
 
 var errNoConversation = errors.New("no list of messages")
 
 // parseConversation reads a body. An error means that it is no conversation
-// that anything can be put into; the endpoint may think otherwise.
+// that anything can be put into; the endpoint may think otherwise. Of several members
+// of a name the last counts, as for most who read JSON.
 func parseConversation(body []byte) (*conversation, error) {
-	c := &conversation{body: body}
-	var given struct {
-		Model     json.RawMessage `json:"model"`
-		Stream    json.RawMessage `json:"stream"`
-		MaxTokens json.RawMessage `json:"max_tokens"`
-		MaxAnswer json.RawMessage `json:"max_completion_tokens"`
-	}
-	there := false
-	err := members(body, 0, func(name string, at span) error {
-		value := body[at.from:at.to]
-		switch name {
-		case "messages":
-			c.messages, there = at, true // of several the last counts, as for most who read JSON
-		case "tools":
-			c.tools = at
-		case "model":
-			given.Model = value
-		case "stream":
-			given.Stream = value
-		case "max_tokens":
-			given.MaxTokens = value
-		case "max_completion_tokens":
-			given.MaxAnswer = value
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if !there {
+	whole := gjson.ParseBytes(body)
+	if !json.Valid(body) || !whole.IsObject() {
 		return nil, errNoConversation
 	}
-	// A value of another type than these is the endpoint's to refuse.
-	_ = json.Unmarshal(given.Model, &c.model)
-	_ = json.Unmarshal(given.Stream, &c.stream)
-	for _, value := range []json.RawMessage{given.MaxTokens, given.MaxAnswer} {
-		tokens := 0
-		_ = json.Unmarshal(value, &tokens)
-		c.answer = max(c.answer, tokens)
+	c := &conversation{body: body}
+	whole.ForEach(func(name, value gjson.Result) bool {
+		switch name.Str {
+		case "messages":
+			c.messages = value
+		case "tools":
+			c.tools = value.Raw
+		case "model": // a value of another type than these is the endpoint's to refuse
+			c.model = value.Str
+		case "stream":
+			c.stream = value.Type == gjson.True
+		case "max_tokens", "max_completion_tokens":
+			if value.Type == gjson.Number {
+				c.answer = max(c.answer, int(value.Int()))
+			}
+		}
+		return true
+	})
+	if !c.messages.IsArray() {
+		return nil, errNoConversation
 	}
-	return c, elements(body[c.messages.from:c.messages.to], c.messages.from, func(at span) error {
-		t := turn{at: at}
-		var role json.RawMessage
-		err := members(body[at.from:at.to], at.from, func(name string, value span) error {
-			switch name {
+	understood := true
+	c.messages.ForEach(func(_, message gjson.Result) bool {
+		t := turn{end: end(message)}
+		understood = message.IsObject()
+		message.ForEach(func(name, value gjson.Result) bool {
+			switch name.Str {
 			case "role":
-				role = body[value.from:value.to]
+				t.role = value.Str
 			case "content":
 				t.content = value
 			}
-			return nil
+			return true
 		})
-		if err != nil {
-			return err
-		}
-		if err := json.Unmarshal(role, &t.role); err != nil {
-			return err
-		}
-		t.text = textOf(body[t.content.from:t.content.to])
+		understood = understood && t.role != ""
+		t.text = textOf(t.content)
 		c.turns = append(c.turns, t)
-		return nil
+		return understood
 	})
+	if !understood {
+		return nil, errNoConversation
+	}
+	return c, nil
 }
 
+// end is where a value of a body ends.
+func end(value gjson.Result) int { return value.Index + len(value.Raw) }
+
 // textOf reads a message's content: a text, or a list of parts of which some are texts.
-func textOf(content []byte) string {
-	var text string
-	if json.Unmarshal(content, &text) == nil {
-		return text
-	}
-	var parts []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(content, &parts) != nil {
-		return ""
-	}
-	var texts []string
-	for _, part := range parts {
-		if part.Type == "text" {
-			texts = append(texts, part.Text)
+func textOf(content gjson.Result) string {
+	text := content.Str
+	if content.IsArray() {
+		var texts []string
+		for _, part := range content.Array() {
+			if part.Get("type").Str == "text" {
+				texts = append(texts, part.Get("text").Str)
+			}
 		}
+		text = strings.Join(texts, "\n")
 	}
-	return strings.Join(texts, "\n")
+	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
 // question is what the user asks: the last thing that was said by the user, and
@@ -165,7 +146,7 @@ func (c *conversation) lastSaid() string {
 
 // tokens counts what the conversation has of a model's window, besides the answer.
 func (c *conversation) tokens(count func(string) int) int {
-	n := count(string(c.body[c.tools.from:c.tools.to]))
+	n := count(c.tools)
 	for _, t := range c.turns {
 		n += count(t.text) + messageFrame
 	}
@@ -188,82 +169,38 @@ func (c *conversation) with(text string) []byte {
 		if len(c.turns) > 0 {
 			message = append(message, ',')
 		}
-		return c.put(c.messages.from+1, message)
+		return c.put(c.messages.Index+1, message)
 	}
 	t := c.turns[leading]
-	content := c.body[t.content.from:t.content.to]
 	switch {
-	case len(content) > 0 && content[0] == '"':
+	case t.content.Type == gjson.String:
 		if t.text != "" {
 			text = "\n\n" + text
 		}
 		quoted := quote(text)
-		return c.put(t.content.to-1, quoted[1:len(quoted)-1])
-	case len(content) > 0 && content[0] == '[':
+		return c.put(end(t.content)-1, quoted[1:len(quoted)-1])
+	case t.content.IsArray():
 		part := quote(struct {
 			Type string `json:"type"`
 			Text string `json:"text"`
 		}{"text", text})
-		if len(bytes.TrimSpace(content[1:len(content)-1])) > 0 {
+		if len(t.content.Array()) > 0 {
 			part = append([]byte{','}, part...)
 		}
-		return c.put(t.content.to-1, part)
+		return c.put(end(t.content)-1, part)
 	}
-	return c.put(t.at.to, append([]byte{','}, quote(Message{Role: RoleSystem, Content: text})...))
+	return c.put(t.end, append([]byte{','}, quote(Message{Role: RoleSystem, Content: text})...))
 }
 
 // put returns the body with more bytes at a place.
 func (c *conversation) put(at int, more []byte) []byte {
-	body := make([]byte, 0, len(c.body)+len(more))
-	body = append(body, c.body[:at]...)
-	body = append(body, more...)
-	return append(body, c.body[at:]...)
+	return slices.Concat(c.body[:at], more, c.body[at:])
 }
 
 // quote writes a value as JSON that reads as its text does.
 func quote(value any) []byte {
 	text, _ := strictjson.Plain(value) // texts cannot fail
 	return text
-}
-
-// members visits the members of the one object that text is. Spans begin at offset.
-func members(text []byte, offset int, visit func(name string, value span) error) error {
-	return values(text, offset, '{', visit)
-}
-
-// elements visits the elements of the one list that text is.
-func elements(text []byte, offset int, visit func(value span) error) error {
-	return values(text, offset, '[', func(_ string, value span) error { return visit(value) })
-}
-
-func values(text []byte, offset int, opening json.Delim, visit func(name string, value span) error) error {
-	if !json.Valid(text) {
-		return errors.New("no valid JSON")
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	if first, err := decoder.Token(); err != nil || first != opening {
-		return errNoConversation
-	}
-	var value json.RawMessage
-	for decoder.More() {
-		name := ""
-		if opening == '{' {
-			key, err := decoder.Token()
-			if err != nil {
-				return err
-			}
-			name, _ = key.(string)
-		}
-		value = value[:0]
-		if err := decoder.Decode(&value); err != nil {
-			return err
-		}
-		end := int(decoder.InputOffset())
-		if err := visit(name, span{offset + end - len(value), offset + end}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // tail returns at most limit bytes of the end of a text, whole characters.

@@ -4,20 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
 	"github.com/tmaxmax/go-sse"
 
 	"skillrouter/internal/check"
-	"skillrouter/internal/principal"
 	"skillrouter/learning/episode"
 )
 
 // Bounds of what is remembered of exchanges.
 const (
-	// maxWaiting is how many exchanges wait to be stored; more are dropped: an answer never waits for memory.
+	// maxWaiting is how many exchanges may be on their way to memory; more are dropped: an answer never waits for memory.
 	maxWaiting = 64
 	// maxHeard bounds what is kept of an answer, in bytes of the wire: a streamed word takes about 200.
 	maxHeard = 2 << 20
@@ -30,29 +28,22 @@ const (
 	recordTime = 10 * time.Second
 )
 
-// exchange is a question and an answer, on their way to memory.
-type exchange struct {
-	draft     episode.Draft
-	principal principal.Principal
-}
-
 // recording listens to one answer. A nil one hears nothing.
 type recording struct {
-	question  string
-	model     string
-	stream    bool
-	wish      wishes
-	principal principal.Principal
-	heard     []byte
-	over      bool // more was said than is kept
+	question string
+	model    string
+	stream   bool
+	wish     wishes
+	heard    []byte
+	over     bool // more was said than is kept
 }
 
-func newRecording(c *conversation, w wishes, caller principal.Principal) *recording {
+func newRecording(c *conversation, w wishes) *recording {
 	question := c.lastSaid()
 	if question == "" {
 		return nil
 	}
-	return &recording{question: question, model: c.model, stream: c.stream, wish: w, principal: caller}
+	return &recording{question: question, model: c.model, stream: c.stream, wish: w}
 }
 
 // add hears a piece of the answer.
@@ -66,7 +57,7 @@ func (r *recording) add(piece []byte) {
 	r.heard = append(r.heard, piece...)
 }
 
-// remember queues an exchange whose answer is whole.
+// remember stores an exchange whose answer is whole, behind the answer.
 func (p *Proxy) remember(ctx context.Context, r *recording) {
 	answer := strings.TrimSpace(r.answer())
 	if answer == "" {
@@ -82,11 +73,14 @@ func (p *Proxy) remember(ctx context.Context, r *recording) {
 		AgentID: r.wish.agent, Project: r.wish.project, Persona: r.wish.persona, EventType: "outcome",
 		Title: strings.TrimSpace(beginning(title, maxTitle)), Content: content,
 	}
-	select {
-	case p.exchanges <- exchange{draft, r.principal}:
-	default:
+	if !p.exchanges.TryAcquire(1) {
 		p.options.Log.WarnContext(ctx, "an exchange is not remembered: too many wait", "waiting", maxWaiting)
+		return
 	}
+	go func() {
+		defer p.exchanges.Release(1)
+		p.store(ctx, draft)
+	}()
 }
 
 // answer is what was said in the answer, whole or in a stream.
@@ -117,30 +111,18 @@ func beginning(text string, limit int) string {
 	return check.Head(text, limit) + " […]"
 }
 
-// Run stores exchanges until ctx ends, and then those that still wait.
+// Run waits until ctx ends, and then for the exchanges that are on their way to memory.
 func (p *Proxy) Run(ctx context.Context) error {
-	for {
-		select {
-		case e := <-p.exchanges:
-			p.store(ctx, e)
-		case <-ctx.Done():
-			for {
-				select {
-				case e := <-p.exchanges:
-					p.store(ctx, e)
-				default:
-					return ctx.Err()
-				}
-			}
-		}
-	}
+	<-ctx.Done()
+	_ = p.exchanges.Acquire(context.WithoutCancel(ctx), maxWaiting)
+	return ctx.Err()
 }
 
-// store stores an exchange, also while the process is being stopped.
-func (p *Proxy) store(ctx context.Context, e exchange) {
+// store stores an exchange, also when the request is over or the process is being stopped.
+func (p *Proxy) store(ctx context.Context, draft episode.Draft) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
-	if _, err := p.options.Episodes.Record(principal.With(ctx, e.principal), e.draft); err != nil && !errors.Is(err, context.Canceled) {
+	if _, err := p.options.Episodes.Record(ctx, draft); err != nil {
 		p.options.Log.WarnContext(ctx, "an exchange is not remembered", "error", err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"skillrouter/internal/defaults"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
@@ -45,7 +47,7 @@ type Proxy struct {
 	endpoint  *Endpoint
 	fail      func(w http.ResponseWriter, err error)
 	options   ProxyOptions
-	exchanges chan exchange
+	exchanges *semaphore.Weighted // those on their way to memory
 }
 
 // NewProxy makes a Proxy of an endpoint, nil if none is configured. What the Proxy itself
@@ -61,11 +63,7 @@ func NewProxy(endpoint *Endpoint, fail func(w http.ResponseWriter, err error), o
 		options.WriteTime = 30 * time.Second
 	}
 	options.Log = defaults.Log(options.Log)
-	p := &Proxy{endpoint: endpoint, fail: fail, options: options}
-	if options.Episodes != nil {
-		p.exchanges = make(chan exchange, maxWaiting)
-	}
-	return p
+	return &Proxy{endpoint: endpoint, fail: fail, options: options, exchanges: semaphore.NewWeighted(maxWaiting)}
 }
 
 // ServeHTTP implements http.Handler. The request's body is bounded by whoever mounts it.
@@ -108,8 +106,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if path == "/chat/completions" {
 		memory := "none: this is no conversation" // the endpoint will say so better
 		if c, err := parseConversation(body); err == nil {
-			if wish.record && p.exchanges != nil {
-				record = newRecording(c, wish, principal.Of(ctx))
+			if wish.record && p.options.Episodes != nil {
+				record = newRecording(c, wish)
 			}
 			body, memory = p.remembered(ctx, c, wish)
 		}
