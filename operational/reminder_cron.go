@@ -76,16 +76,10 @@ func ParseRecurrence(field, expression, zone string) (*Recurrence, error) {
 			return nil, errs.InvalidField(field, "has the %s %q, which is not allowed: %s, *, lists, ranges and steps such as */5", cronFields[i].name, few(part), cronFields[i].allowed)
 		}
 	}
-	schedule, err := cron.ParseStandard(strings.Join(parts, " "))
-	if err != nil {
+	r := standard(strings.Join(parts, " "), location)
+	if r == nil {
 		return nil, errs.InvalidField(field, "is no cron expression that is understood")
 	}
-	fields, ok := schedule.(*cron.SpecSchedule)
-	if !ok {
-		return nil, errs.InvalidField(field, "is no cron expression that is understood")
-	}
-	fields.Location = location
-	r := &Recurrence{schedule: fields, fields: fields, zone: location}
 	if r.schedule.Next(leapYear).IsZero() {
 		return nil, errs.InvalidField(field, "names a day that never comes: %s", few(text))
 	}
@@ -115,16 +109,22 @@ func parseCronName(field, text string, location *time.Location) (*Recurrence, er
 		}
 		return &Recurrence{schedule: cron.Every(distance), zone: location}, nil
 	}
-	schedule, err := cron.ParseStandard(name)
-	if err != nil {
+	r := standard(name, location)
+	if r == nil {
 		return nil, errs.InvalidField(field, "has the name %q; there are %s, and @every with a span of time", few(text), strings.Join(cronNames, ", "))
 	}
+	return r, nil
+}
+
+// standard reads five fields or a name as the library does; nil: it reads neither.
+func standard(expression string, zone *time.Location) *Recurrence {
+	schedule, err := cron.ParseStandard(expression)
 	fields, ok := schedule.(*cron.SpecSchedule)
-	if !ok {
-		return nil, errs.InvalidField(field, "has the name %q; there are %s, and @every with a span of time", few(text), strings.Join(cronNames, ", "))
+	if err != nil || !ok {
+		return nil
 	}
-	fields.Location = location
-	return &Recurrence{schedule: fields, fields: fields, zone: location}, nil
+	fields.Location = zone
+	return &Recurrence{schedule: fields, fields: fields, zone: zone}
 }
 
 // anchorForm is how the first time of one that recurs from then on is written, in its zone.

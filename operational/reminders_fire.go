@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,8 +26,6 @@ const (
 	// fireLook is the longest that the clock is not looked at: it may be set, and the
 	// machine may sleep, and no timer tells of either.
 	fireLook = time.Second
-	// waitingPersonas is how many personas, and how many makers, are asked for at once.
-	waitingPersonas = 50
 )
 
 // Run makes reminders due until ctx ends, and returns nil. It begins with those that should
@@ -238,23 +237,10 @@ func (s *Reminders) look(ctx context.Context) error {
 		return nil
 	}
 	came, err := s.options.Recipients.Look(ctx)
-	if err != nil {
+	if err != nil || len(came.Personas)+len(came.Makers) == 0 {
 		return err
 	}
-	for len(came.Personas)+len(came.Makers) > 0 {
-		var part ReminderWaiting
-		part.Personas, came.Personas = split(came.Personas, waitingPersonas)
-		part.Makers, came.Makers = split(came.Makers, waitingPersonas)
-		if err := s.tell(ctx, part); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func split(list []string, n int) (first, rest []string) {
-	n = min(n, len(list))
-	return list[:n], list[n:]
+	return s.tell(ctx, came)
 }
 
 // tell delivers what waited for some who have come.
@@ -312,12 +298,10 @@ func (s *Reminders) AtWork(ctx context.Context, agentID, project string) error {
 // Judge makes the numbered reminders due whose conditions hold. For the others it notes why
 // their conditions could not be evaluated. It is for the router itself and checks no right.
 func (s *Reminders) Judge(ctx context.Context, holds []int64, failed map[int64]string) error {
-	for len(holds) > 0 {
-		n := min(len(holds), fireBatch)
-		if _, _, err := s.fire(ctx, ReminderPick{Numbers: holds[:n], Limit: n}, false); err != nil {
+	for numbers := range slices.Chunk(holds, fireBatch) {
+		if _, _, err := s.fire(ctx, ReminderPick{Numbers: numbers, Limit: len(numbers)}, false); err != nil {
 			return err
 		}
-		holds = holds[n:]
 	}
 	for number, why := range failed {
 		why = check.Head(strings.ToValidUTF8(why, ""), MaxReminderNote)

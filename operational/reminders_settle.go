@@ -2,6 +2,7 @@ package operational
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"skillrouter/internal/check"
@@ -19,9 +20,8 @@ const (
 // which ended names a status that is no open one, with the note that it names.
 // ended may be called twice for one. It is the router's own, and asks for no right.
 func (s *Reminders) Settle(ctx context.Context, keys []string, ended func(Reminder) (status ReminderStatus, note string)) error {
-	for len(keys) > 0 {
-		n := min(len(keys), settleKeys)
-		pick := ReminderPick{Keys: keys[:n], Limit: settleBatch}
+	for some := range slices.Chunk(keys, settleKeys) {
+		pick := ReminderPick{Keys: some, Limit: settleBatch}
 		for picked := settleBatch; picked == settleBatch; {
 			var err error
 			last := pick.After
@@ -34,7 +34,6 @@ func (s *Reminders) Settle(ctx context.Context, keys []string, ended func(Remind
 			}
 			pick.After = last
 		}
-		keys = keys[n:]
 	}
 	return nil
 }
