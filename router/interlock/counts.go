@@ -93,7 +93,8 @@ func (c *counts) peer(name string) *comms.MeshPeer {
 	}
 	one := comms.MeshPeer{Name: name}
 	if at >= 0 {
-		one, peers = peers[at], slices.Delete(peers, at, at+1)
+		one = peers[at]
+		peers = slices.Delete(peers, at, at+1)
 	}
 	listed := 0
 	for listed < len(peers) && peers[listed].Listed {

@@ -579,3 +579,19 @@ func TestOriginalFile(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
+
+// TestUnlistedSenders: those that are not listed are shown with all that was heard of them, the latest first.
+func TestUnlistedSenders(t *testing.T) {
+	m, _, _ := made(t, `{}`)
+	for i, sender := range []string{"a", "b", "a", "a", "c", "b"} {
+		m.receive(t.Context(), datagram(t, Heartbeat, noon, sender, "", map[string]any{"i": i}), loopback)
+		m.drain(t)
+	}
+	var got []string
+	for _, p := range m.Status().Peers {
+		got = append(got, fmt.Sprintf("%s %d %t", p.Name, p.Heard, p.Listed))
+	}
+	if want := "b 2 false, c 1 false, a 3 false"; strings.Join(got, ", ") != want {
+		t.Errorf("shown are %q, want %s", got, want)
+	}
+}
