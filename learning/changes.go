@@ -115,7 +115,6 @@ type ChangeFilter struct {
 	Kind, ID  string   // the id, its beginning or its end
 	By        *string  // who made them
 	Projects  []string // nil: any
-	Number    int64
 	Before    int64
 	Since     time.Time
 	Limit     int

@@ -43,6 +43,7 @@ var canaries = map[string][]string{
 	"episode":   anyone,
 	"procedure": anyone,
 	"parameter": anyone,
+	"deleted":   anyone,
 	"finding":   anyone,
 	"scan":      anyone,
 	"gap":       anyone,
@@ -169,6 +170,7 @@ func (s *serving) plant() {
 	for _, brace := range []string{"{message}", "{reminder}", "{proposal}", "{fact}", "{token}", "{task}", "{entry}"} {
 		s.sample(access{path: brace})
 	}
+	s.delete(agentA, `{"category":"c","title":"`+canary("deleted")+`","content":"`+canary("deleted")+`","agent_id":"a"}`)
 	check := s.sample(access{path: "{check}"}).path
 	as(agentA, http.MethodPost, "/check/outcome", `{"check_id":"`+check+`","outcome":"heeded","notes":"`+canary("remark")+`"}`)
 	as(agentA, http.MethodPost, "/api/recon/scans", `{"environment":"mss","scanner":"s","summary":"`+canary("scan")+`"}`)
@@ -179,6 +181,19 @@ func (s *serving) plant() {
 	as(captain, http.MethodPost, "/escalations/"+escalation+"/review", `{"notes":"`+canary("verdict")+`"}`)
 	as(agentA, http.MethodPost, "/api/sessions", `{"agent_id":"a","goal":"`+canary("goal")+`","project":"airship"}`)
 	as(agentA, http.MethodPost, "/api/sessions/current/end", `{"summary":"`+canary("summary")+`","successor":"heir"}`)
+}
+
+// delete stores an entry and deletes it, as somebody, and returns its id.
+func (s *serving) delete(who, entry string) string {
+	s.t.Helper()
+	var stored struct {
+		ID string `json:"knowledge_id"`
+	}
+	s.must(who, http.MethodPost, "/api/knowledge", entry, &stored)
+	if status, body := s.do(who, http.MethodDelete, "/api/knowledge/"+stored.ID, "", nil); status/100 != 2 {
+		s.t.Fatalf("%s deletes %s: %d %s", who, entry, status, body)
+	}
+	return stored.ID
 }
 
 // probes are further calls, of operations that have parameters by which more of a's is asked for.
@@ -231,7 +246,8 @@ var probes = []struct{ method, path, body string }{
 	{http.MethodPost, "/api/knowledge/search", `{"query":"` + canaryWord + `"}`},
 	{http.MethodPost, "/api/procedures/search", `{"query":"` + canaryWord + `"}`},
 	{http.MethodGet, "/api/procedures/default/quick", ""},
-	{http.MethodGet, "/api/runs", ""},
+	{http.MethodGet, "/api/runs?procedure=quick&limit=200", ""},
+	{http.MethodGet, "/api/trash?limit=100", ""},
 	{http.MethodGet, "/api/recon/findings", ""},
 	{http.MethodGet, "/api/episodes/recent?session_id=*&limit=200", ""},
 	{http.MethodPost, "/api/episodes/search", `{"query":"` + canaryWord + `"}`},
@@ -302,6 +318,7 @@ var toolArguments = map[string]any{
 	"remember_procedure.name": "{key}", "report_event.name": "deployment", "store_environment.name": "mss", "call_tool.name": "list_agents",
 	"schedule_task.task": "t", "build_context.task": canaryWord, "remember_episode.context": map[string]any{"x": "y"}, "get_lessons.context": map[string]any{},
 	"list_sessions.agent_id": "a", "list_checks.limit": 200, "find_tools.query": "sessions", "claim_team_task.task": "{free}", "unblock_team_task.task": "{blocked}",
+	"restore_deleted.kind": "knowledge", "restore_deleted.id": "{deleted entry}", "order_team_task.after": []string{"{free}"},
 	"restore_lesson.lesson": "{retired}", "promote_lesson.lesson": "{promotable}", "confirm_pattern.pattern": "{learned pattern}", "deprecate_pattern.pattern": "{learned pattern}",
 	"apply_lesson.lesson_id": "{learned}", "learn_from_pattern.episode_ids": "{experiences}", "get_pending_tasks.include_scheduled": true,
 	"get_recent_episodes.session_id": "*", "execute_procedure.params": map[string]any{"where": "x"}, "report_lesson.lesson_type": "failure",

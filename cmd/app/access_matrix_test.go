@@ -99,10 +99,25 @@ var matrix = join(feedAccess, queryAccess, searchAccess, transferAccess, meshAcc
 	"POST /api/tasks":                    {{may: agents, path: "/api/tasks", body: `{"title":"t"}`}, {may: asAgentA, path: "/api/tasks", body: `{"title":"t","agent_id":"a"}`}},
 	"GET /api/tasks/summary":             {{may: anyone, path: "/api/tasks/summary"}},
 	"POST /api/tasks/claim":              {{may: asAgentA, path: "/api/tasks/claim", body: `{"agent_id":"a"}`}},
-	"GET /api/tasks/:id":                 {{may: anyone, path: "/api/tasks/{task}"}},
-	"POST /api/tasks/:id/claim":          {{may: asAgentA, path: "/api/tasks/{free}/claim", body: `{"agent_id":"a"}`}},
-	"POST /api/tasks/:id/block":          {{may: asAgentA, path: "/api/tasks/{task}/block", body: `{"reason":"r"}`}},
-	"POST /api/tasks/:id/unblock":        {{may: asAgentA, path: "/api/tasks/{blocked}/unblock", body: `{}`}},
+	"GET /api/tasks/ready":               {{may: anyone, path: "/api/tasks/ready"}},
+	"POST /api/tasks/:id/wait": {
+		{may: asAgentA, path: "/api/tasks/{task}/wait", body: `{"after":["{free}"]}`},
+		{may: asAgentA, path: "/api/tasks/{task}/wait", body: `{"after":[],"agent_id":"a"}`},
+	},
+	"GET /api/trash": {{may: anyone, path: "/api/trash"}, {may: anyone, path: "/api/trash?mine=true"}},
+	"POST /api/trash/restore": {
+		{may: asAgentA, path: "/api/trash/restore", body: `{"kind":"knowledge","id":"{deleted entry}"}`},
+		{may: agents, path: "/api/trash/restore", body: `{"kind":"procedure","id":"{removed procedure}"}`}, // any agent may delete one, too
+	},
+	"POST /api/trash/forget": {{may: captains, path: "/api/trash/forget", body: `{"kind":"knowledge","id":"{deleted entry}"}`}},
+	"POST /api/trash/undo": {
+		{may: agents, path: "/api/trash/undo", body: `{"change":999999}`, answers: http.StatusNotFound},
+		{may: asAgentA, path: "/api/trash/undo", body: `{"agent_id":"a"}`}, // what it deleted in plant
+	},
+	"GET /api/tasks/:id":          {{may: anyone, path: "/api/tasks/{task}"}},
+	"POST /api/tasks/:id/claim":   {{may: asAgentA, path: "/api/tasks/{free}/claim", body: `{"agent_id":"a"}`}},
+	"POST /api/tasks/:id/block":   {{may: asAgentA, path: "/api/tasks/{task}/block", body: `{"reason":"r"}`}},
+	"POST /api/tasks/:id/unblock": {{may: asAgentA, path: "/api/tasks/{blocked}/unblock", body: `{}`}},
 	"POST /api/tasks/:id/progress": {
 		{may: asAgentA, path: "/api/tasks/{task}/progress", body: `{"progress":5}`},
 		{may: asAgentA, path: "/api/tasks/{task}/progress", body: `{"progress":5,"agent_id":"a"}`},

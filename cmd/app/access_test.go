@@ -335,6 +335,11 @@ func (s *serving) sample(call access) access {
 			s.do(admin, http.MethodDelete, "/api/procedures/default/"+name, "", nil)
 			return name
 		},
+		"{deleted entry}": func() string {
+			id := entry("deleted")
+			s.do(admin, http.MethodDelete, "/api/knowledge/"+id, "", nil)
+			return id
+		},
 		"{run}":   func() string { return make("/api/procedures/default/"+procedure()+"/runs", `{"agent_id":"a"}`) },
 		"{form}":  s.formToken,
 		"{asset}": func() string { return s.found(styles) },

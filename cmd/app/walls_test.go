@@ -39,6 +39,7 @@ func (s *serving) beyond(project string) {
 	}
 	post("/heartbeat", `{"agent_id":"KEY","project":"PROJECT","role":"KEY","current_task":"SECRET"}`)
 	post("/api/knowledge", `{"category":"KEY","title":"SECRET","content":"SECRET 918273645","tags":["KEY"],"source":"SECRET","project":"PROJECT","agent_id":"KEY"}`)
+	s.delete(admin, strings.NewReplacer("PROJECT", project, "SECRET", canary("beyond")).Replace(`{"category":"c","title":"SECRET gone","content":"SECRET 918273645 gone","project":"PROJECT"}`))
 	post("/api/episodes", `{"event_type":"decision","title":"SECRET","content":"SECRET 918273645","project":"PROJECT","agent_id":"KEY","session_id":"KEY"}`)
 	post("/lessons/report", `{"lesson_type":"failure","domain":"KEY","category":"KEY","title":"SECRET","context":"SECRET 918273645","action_taken":"SECRET","outcome":"SECRET","project":"PROJECT","source_agent":"KEY"}`)
 	post("/lessons/report", `{"lesson_type":"anti_pattern","domain":"KEY","category":"c","title":"SECRET rule","context":"SECRET","action_taken":"never","outcome":"SECRET","severity":"critical","related_commands":["wreckit --all"],"alternatives":["SECRET"],"project":"PROJECT","source_agent":"KEY"}`)
@@ -232,6 +233,13 @@ var wallQuestions = []struct{ method, path, body string }{
 	{http.MethodPost, "/api/context", `{"task":"why does the deploy fail","budget":2000,"prompt":true}`},
 	{http.MethodPost, "/api/context", `{"start":true,"budget":2000,"agent_id":"w"}`},
 	{http.MethodGet, "/api/knowledge?limit=200", ""},
+	{http.MethodGet, "/api/trash", ""},
+	{http.MethodGet, "/api/trash?limit=1", ""},
+	{http.MethodGet, "/api/trash?project=web", ""},
+	{http.MethodGet, "/api/trash?mine=true&limit=100", ""},
+	{http.MethodPost, "/api/trash/undo", `{}`},
+	{http.MethodPost, "/api/trash/undo", `{"project":"web"}`},
+	{http.MethodPost, "/api/trash/restore", `{"kind":"knowledge","id":"0"}`},
 	{http.MethodGet, "/api/episodes/recent?limit=200&session_id=*", ""},
 	{http.MethodGet, "/lessons?limit=200", ""},
 	{http.MethodGet, "/api/gaps?limit=200", ""},
@@ -305,6 +313,7 @@ func TestWallsDoNotCount(t *testing.T) {
 						text := fmt.Sprintf("deploy key frobnicate quux stagign deplyo rotate redis wreckage %d", n)
 						s.must(admin, http.MethodPost, "/heartbeat", `{"agent_id":"webber","project":"web","status":"busy"}`, &struct{}{})
 						s.must(admin, http.MethodPost, "/api/knowledge", fmt.Sprintf(`{"category":"c","title":"web %d","content":"%s","project":"%s"}`, n, text, project), &struct{}{})
+						s.delete(admin, fmt.Sprintf(`{"category":"c","title":"web gone %d","content":"gone %s","project":"%s"}`, n, text, project))
 						s.must(admin, http.MethodPost, "/api/episodes", fmt.Sprintf(`{"event_type":"error","title":"web %d","content":"%s","project":"%s","agent_id":"webber"}`, n, text, project), &struct{}{})
 						s.must(admin, http.MethodPost, "/lessons/report", fmt.Sprintf(`{"lesson_type":"failure","domain":"web","category":"c","title":"web %d %s %[3]s","context":"%[2]s","action_taken":"a","outcome":"o","project":"%[3]s"}`, n, text, project), &struct{}{})
 						s.must(admin, http.MethodPost, "/api/knowledge/search", fmt.Sprintf(`{"query":"zyzzyva%d","project":"%s"}`, n, project), &struct{}{})
@@ -316,6 +325,7 @@ func TestWallsDoNotCount(t *testing.T) {
 				s.inside()
 				other(2)
 				s.must(walled, http.MethodPost, "/api/knowledge", `{"category":"note","title":"late","content":"the deploy of the shop is by hand on fridays","project":"shop"}`, &struct{}{})
+				s.delete(walled, `{"category":"note","title":"gone","content":"the shop closes at noon","project":"shop"}`)
 				other(3)
 				if others {
 					s.await("/api/gaps?project=web", "gaps", "zyzzyva1")
@@ -525,5 +535,69 @@ func TestWalledPagesChangeNothingElse(t *testing.T) {
 	}
 	if t.Logf("%d forms are sent, %d do something", sent, done); sent < 300 || done == 0 {
 		t.Errorf("%d forms are sent, %d do something: the test sees too little", sent, done)
+	}
+}
+
+// TestWalledTrash: a bound token neither sees nor changes what was deleted in another project, also where its own agent wrote and deleted it
+// there under another token, and it has no task wait for one that it may not see.
+func TestWalledTrash(t *testing.T) {
+	s := serve(t)
+	s.issue()
+	s.bind(`[]`) // agent w, bound to nothing yet
+	theirs := s.delete(walled, `{"category":"c","title":"`+canary("beyond")+`","content":"beyond","project":"web"}`)
+	s.must(admin, http.MethodPut, "/api/facts/default/beyond", `{"value":1}`, &struct{}{})
+	s.do(admin, http.MethodDelete, "/api/facts/default/beyond", "", nil)
+	var task struct {
+		ID string `json:"id"`
+	}
+	s.must(admin, http.MethodPost, "/api/tasks", `{"title":"`+canary("beyond")+`","project":"web"}`, &task)
+	_, before := s.do(admin, http.MethodGet, "/api/trash", "", nil)
+	number := regexp.MustCompile(`"number":(\d+),"operation":"delete","kind":"knowledge"`).FindStringSubmatch(before)
+	if number == nil {
+		t.Fatalf("what was deleted: %s", before)
+	}
+	_, tasks := s.do(admin, http.MethodGet, "/api/tasks", "", nil)
+	call := func(wanted int, method, path, body string) {
+		t.Helper()
+		if status, answer := s.do(walled, method, path, body, nil); status != wanted || len(wallLeaks(answer)) > 0 || strings.Contains(answer, task.ID) && !strings.Contains(body+path, task.ID) {
+			t.Errorf("%s %s %s: %d, want %d: %.300s", method, path, body, status, wanted, answer)
+		}
+	}
+	undone, _ := s.do(walled, http.MethodPost, "/api/trash/undo", `{"change":`+number[1]+`}`, nil)
+	if undone != http.StatusOK {
+		t.Errorf("the control: what is bound to nothing sees its own change with %d", undone)
+	}
+	s.bind(`["shop"]`)
+	for _, c := range []struct {
+		wanted             int
+		method, path, body string
+	}{
+		{http.StatusOK, http.MethodGet, "/api/trash?mine=true", ""},
+		{http.StatusNotFound, http.MethodPost, "/api/trash/restore", `{"kind":"knowledge","id":"` + theirs + `"}`},
+		{http.StatusNotFound, http.MethodPost, "/api/trash/restore", `{"kind":"knowledge","id":"0"}`},
+		{http.StatusNotFound, http.MethodPost, "/api/trash/restore", `{"kind":"fact","id":"default/beyond"}`},
+		{http.StatusForbidden, http.MethodPost, "/api/trash/forget", `{"kind":"knowledge","id":"` + theirs + `"}`},
+		{http.StatusNotFound, http.MethodPost, "/api/trash/undo", `{"confirm":true}`},
+		{http.StatusNotFound, http.MethodPost, "/api/trash/undo", `{"confirm":true,"project":"web"}`},
+		{http.StatusNotFound, http.MethodPost, "/api/trash/undo", `{"confirm":true,"change":` + number[1] + `}`},
+		{http.StatusForbidden, http.MethodGet, "/api/tasks/ready", ""},
+		{http.StatusForbidden, http.MethodPost, "/api/tasks", `{"title":"t","project":"shop","after":["` + task.ID + `"]}`},
+		{http.StatusForbidden, http.MethodPost, "/api/tasks", `{"title":"t","project":"shop","after":["1"]}`},
+		{http.StatusForbidden, http.MethodPost, "/api/tasks/1/wait", `{"after":["` + task.ID + `"]}`},
+		{http.StatusForbidden, http.MethodPost, "/api/tasks/1/wait", `{"after":["77"]}`},
+	} {
+		call(c.wanted, c.method, c.path, c.body)
+	}
+	s.must(walled, http.MethodPost, "/heartbeat", `{"agent_id":"w","project":"shop"}`, &struct{}{})
+	own := s.delete(walled, `{"category":"c","title":"own","content":"own","project":"shop"}`)
+	if _, list := s.do(walled, http.MethodGet, "/api/trash", "", nil); !strings.Contains(list, own) || !strings.Contains(list, `"count":1`) {
+		t.Errorf("it sees of its own: %s", list)
+	}
+	call(http.StatusOK, http.MethodPost, "/api/trash/restore", `{"kind":"knowledge","id":"`+own+`"}`)
+	if _, after := s.do(admin, http.MethodGet, "/api/trash", "", nil); after != before {
+		t.Errorf("what was deleted was\n%s\nand is\n%s", before, after)
+	}
+	if _, after := s.do(admin, http.MethodGet, "/api/tasks", "", nil); after != tasks {
+		t.Errorf("the tasks were\n%s\nand are\n%s", tasks, after)
 	}
 }

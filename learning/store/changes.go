@@ -275,9 +275,6 @@ func (s *Store) Changes(ctx context.Context, filter learning.ChangeFilter) ([]le
 	if filter.Projects != nil {
 		table.Among(&c, "project", filter.Projects)
 	}
-	if filter.Number > 0 {
-		c.Add("num = ?", filter.Number)
-	}
 	c.Below("num", filter.Before)
 	found, err := changes.List(s.Read.WithContext(ctx), c.Text+" ORDER BY num DESC LIMIT ?", c.With(filter.Limit)...)
 	for i := range found {

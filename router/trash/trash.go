@@ -31,7 +31,7 @@ type Service interface {
 	// Deleted lists what was deleted and can be had back, or the caller's own changes of every sort, the latest first. It needs ScopeRead.
 	Deleted(ctx context.Context, filter Filter) (ChangePage, error)
 	// Restore puts a memory back with its id, its versions and what was said of it. If something else has its place, that is a Conflict. It
-	// needs ScopeAgent, and who wrote or deleted the memory, or a captain.
+	// needs ScopeAgent, and of what not every agent may delete, who wrote or deleted it, or a captain.
 	Restore(ctx context.Context, ref DeletedRef) (learning.Change, error)
 	// Forget deletes a memory for good, with what is kept of its deletion and of its changes. It needs ScopeCaptain.
 	Forget(ctx context.Context, ref DeletedRef) (ForgottenMemory, error)
@@ -193,7 +193,7 @@ func (t *Trash) find(ctx context.Context, ref DeletedRef) (c learning.Change, er
 	if err := cmp.Or(check.OneOf("kind", ref.Kind, deletable), check.Required("id", ref.ID, learning.MaxID)); err != nil {
 		return c, err
 	}
-	found, err := t.changes(ctx, learning.ChangeFilter{Operation: learning.Deleted, Kind: ref.Kind, ID: ref.ID, Limit: learning.MaxLimit})
+	found, err := t.changes(ctx, learning.ChangeFilter{Operation: learning.Deleted, Kind: ref.Kind, ID: ref.ID, Projects: principal.Of(ctx).Projects(), Limit: learning.MaxLimit})
 	if err != nil {
 		return c, err
 	}
@@ -226,7 +226,8 @@ func (t *Trash) Restore(ctx context.Context, ref DeletedRef) (c learning.Change,
 	if c, err = t.find(ctx, ref); err != nil {
 		return c, err
 	}
-	if !caller.Has(principal.ScopeCaptain) && c.By != learning.ChangerOf(ctx) && !caller.Is(c.Author) {
+	everybodys := c.Kind == router.KindFact || c.Kind == router.KindProcedure // any agent may change and delete these
+	if !everybodys && !caller.Has(principal.ScopeCaptain) && c.By != learning.ChangerOf(ctx) && !caller.Is(c.Author) {
 		return c, errs.Errorf(errs.Forbidden, "another agent wrote and deleted it: only they or a captain may have it back")
 	}
 	return c, t.takeBack(ctx, c)

@@ -327,6 +327,25 @@ func TestWhoseTrash(t *testing.T) {
 	need(t, err)
 	_, err = w.trash.Restore(w.as(""), trash.DeletedRef{Kind: "knowledge", ID: theirs})
 	need(t, err)
+	_, err = w.facts.Remember(w.as("bob"), fact.Draft{Key: "k", Value: json.RawMessage("1")})
+	need(t, err)
+	need(t, w.facts.Forget(w.as("bob"), fact.Ref{Persona: "default", Key: "k"}))
+	_, err = w.trash.Restore(walled, trash.DeletedRef{Kind: "fact", ID: "k"})
+	w.code(err, errs.NotFound, "")
+	_, err = w.trash.Restore(w.as("ann"), trash.DeletedRef{Kind: "fact", ID: "k"}) // any agent may change and delete it
+	need(t, err)
+}
+
+// TestOwnTrashBesideOthers: what other projects delete, however much it is, hides nothing from a token that may not see it.
+func TestOwnTrashBesideOthers(t *testing.T) {
+	w := open(t)
+	mine := w.entry("ann", "Ann's own", "shop")
+	need(t, w.knowledge.Delete(w.as("ann"), mine))
+	for i := range learning.MaxLimit + 1 {
+		need(t, w.knowledge.Delete(w.as("bob"), w.entry("bob", "Bob's own "+strconv.Itoa(i), "bank")))
+	}
+	_, err := w.trash.Restore(w.as("ann", "shop"), trash.DeletedRef{Kind: "knowledge", ID: mine[:1]})
+	need(t, err)
 }
 
 func TestForgetIsFinal(t *testing.T) {
