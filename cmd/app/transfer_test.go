@@ -98,6 +98,8 @@ func teach(t *testing.T, c *client.Client) {
 	post("/api/reminders", `{"task":"Renew the certificate","trigger":"time:+3h","agent_id":"builder","created_by":"builder","project":"shop","context":{"host":"x"}}`)
 	post("/api/reminders", `{"task":"Look at the queue","trigger":"cron:0 9 * * MON-FRI","timezone":"Europe/Berlin"}`)
 	post("/api/reminders", `{"task":"Check the deploy","trigger":"event:deployment"}`)
+	post("/api/tasks", `{"title":"Build the image","description":"d","priority":2,"agent_id":"builder","created_by":"builder","project":"shop"}`)
+	post("/api/tasks", `{"title":"Deploy it","after":["#1"]}`)
 }
 
 // promised is what a record is to keep on its way: all but the numbers and versions
