@@ -183,23 +183,16 @@ func (b *Mailbox) Receipts(ctx context.Context, messageID string) (MessageReceip
 	if err := b.saveDeliveries(ctx); err != nil { // so that what was just delivered is told
 		return MessageReceipts{}, err
 	}
-	receipts, err := b.store.Receipts(ctx, message, "", maxReceipts)
+	var receipts []operational.Receipt
+	if message.To == "" {
+		receipts, err = b.store.BroadcastReceipts(ctx, message, maxReceipts)
+	} else {
+		var found map[int64]operational.SentReceipts
+		found, err = b.store.ReceiptsOf(ctx, []int64{message.Seq}, maxReceipts)
+		receipts = found[message.Seq].Receipts
+	}
 	if err != nil {
 		return MessageReceipts{}, err
-	}
-	copies, err := b.store.Copies(ctx, message.Seq, maxReceipts)
-	if err != nil {
-		return MessageReceipts{}, err
-	}
-	for i, one := range copies { // a group's members have it, and nobody of the group's name
-		of, err := b.store.Receipts(ctx, one, "", 1)
-		if err != nil {
-			return MessageReceipts{}, err
-		}
-		if i == 0 {
-			receipts = receipts[:0]
-		}
-		receipts = append(receipts, of...)
 	}
 	receipts = receiptsFor(caller, message.From, receipts)
 	if len(receipts) == 0 && caller.ActAs(message.From) != nil || caller.Walled() && !b.roster.shows(caller, message) { // as if there were none: others' messages are nobody's business

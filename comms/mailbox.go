@@ -53,12 +53,11 @@ type MessageStore interface {
 	MessageLog(ctx context.Context, q operational.LogQuery) (messages []operational.Message, next int64, err error)
 	Mark(ctx context.Context, r operational.MarkRequest, marked func(operational.Marked)) error
 	TakeGroupMail(ctx context.Context, q operational.GroupQuery, id func() (string, error), taken func(copies []operational.Message)) (more bool, err error)
-	Copies(ctx context.Context, seq int64, limit int) ([]operational.Message, error)
 	SaveDeliveries(ctx context.Context, deliveries []operational.Delivery) error
 	MailWaiting(ctx context.Context, q operational.MailQuery) ([]operational.Waiting, error)
 	AckedAfter(ctx context.Context, agentID string, after int64, limit int) ([]int64, error)
 	ReceiptsBetween(ctx context.Context, agentID string, first, last int64) ([]operational.Receipt, error)
-	Receipts(ctx context.Context, m operational.Message, after string, limit int) ([]operational.Receipt, error)
+	BroadcastReceipts(ctx context.Context, m operational.Message, limit int) ([]operational.Receipt, error)
 	ReceiptsOf(ctx context.Context, seqs []int64, limit int) (map[int64]operational.SentReceipts, error)
 	Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error)
 	// Unacknowledged returns those of the messages that Sweep would delete which somebody should have acknowledged and nobody did.

@@ -27,9 +27,9 @@ const (
 	// two can be lost to a busy machine, twelve (two minutes) cannot.
 	staleMissed   = 3
 	offlineMissed = 12
-	// DefaultSeenEvery is how often last-seen times are written. A crash of the
+	// seenEvery is how often last-seen times are written. A crash of the
 	// router loses at most that much of them, which only makes an agent look older.
-	DefaultSeenEvery = 10 * time.Second
+	seenEvery = 10 * time.Second
 )
 
 // Bounds on what an agent may say of itself, in bytes.
@@ -43,7 +43,6 @@ type PresenceOptions struct {
 	HeartbeatEvery time.Duration // how often agents check in; 0: DefaultHeartbeatEvery
 	StaleAfter     time.Duration // silence after which an agent is stale; 0: three heartbeats
 	OfflineAfter   time.Duration // silence after which it is offline; 0: twelve heartbeats
-	SeenEvery      time.Duration // how often last-seen times are written; 0: DefaultSeenEvery
 }
 
 func (o PresenceOptions) withDefaults() PresenceOptions {
@@ -55,9 +54,6 @@ func (o PresenceOptions) withDefaults() PresenceOptions {
 	}
 	if o.OfflineAfter <= o.StaleAfter {
 		o.OfflineAfter = max(offlineMissed*o.HeartbeatEvery, 2*o.StaleAfter)
-	}
-	if o.SeenEvery <= 0 {
-		o.SeenEvery = DefaultSeenEvery
 	}
 	return o
 }
@@ -115,15 +111,8 @@ func (p *Presence) Heartbeat(ctx context.Context, beat Heartbeat) (HeartbeatAnsw
 	if err := beat.check(); err != nil {
 		return HeartbeatAnswer{}, err
 	}
-	if err := principal.Of(ctx).ActAs(beat.AgentID); err != nil {
-		return HeartbeatAnswer{}, err
-	}
-	if err := beat.within(principal.Of(ctx)); err != nil {
-		return HeartbeatAnswer{}, err
-	}
-	redacted := p.redact(&beat)
 	now := p.now()
-	m, err := p.checkIn(ctx, checkIn{Heartbeat: beat, at: now})
+	m, redacted, err := p.takeIn(ctx, checkIn{Heartbeat: beat, at: now})
 	if err != nil {
 		return HeartbeatAnswer{}, err
 	}
@@ -215,16 +204,23 @@ func (p *Presence) Status(ctx context.Context, report StatusReport) (StatusAnswe
 			return StatusAnswer{}, err
 		}
 	}
-	if err := principal.Of(ctx).ActAs(report.AgentID); err != nil {
-		return StatusAnswer{}, err
-	}
-	if err := beat.within(principal.Of(ctx)); err != nil {
-		return StatusAnswer{}, err
-	}
-	redacted := p.redact(&beat)
 	now := p.now()
-	_, err := p.checkIn(ctx, checkIn{Heartbeat: beat, at: now, progress: report.Progress, dropTask: report.CurrentTask != nil && *report.CurrentTask == ""})
+	_, redacted, err := p.takeIn(ctx, checkIn{Heartbeat: beat, at: now, progress: report.Progress, dropTask: report.CurrentTask != nil && *report.CurrentTask == ""})
 	return StatusAnswer{OK: err == nil, Timestamp: plain(now), Redacted: redacted}, err
+}
+
+// takeIn checks an agent in for a caller that may act as it, without the secrets of what it says, whose kinds it returns.
+func (p *Presence) takeIn(ctx context.Context, c checkIn) (m *member, redacted []string, err error) {
+	caller := principal.Of(ctx)
+	if err := caller.ActAs(c.AgentID); err != nil {
+		return nil, nil, err
+	}
+	if err := c.within(caller); err != nil {
+		return nil, nil, err
+	}
+	redacted = p.redact(&c.Heartbeat)
+	m, err = p.checkIn(ctx, c)
+	return m, redacted, err
 }
 
 // checkIn takes in what an agent says. Only what changes something is written.

@@ -23,7 +23,7 @@ const (
 func (p *Presence) Run(ctx context.Context) error {
 	look := time.NewTicker(max(p.options.HeartbeatEvery/lookEvery, time.Millisecond))
 	defer look.Stop()
-	save := time.NewTicker(p.options.SeenEvery)
+	save := time.NewTicker(seenEvery)
 	defer save.Stop()
 	for {
 		select {

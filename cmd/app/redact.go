@@ -126,7 +126,7 @@ func textTables(ctx context.Context, db *sql.DB) ([]textTable, error) {
 	rows, err := db.QueryContext(ctx, `SELECT t.name, t.sql, c.name, c.type, c.pk FROM sqlite_schema t, pragma_table_info(t.name) c
 		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name <> 'goose_db_version' ORDER BY t.name, c.cid`)
 	var tables []textTable
-	err = each(rows, err).visit(func() error {
+	err = visit(rows, err, func() error {
 		var table, made, column, kind string
 		var primary int
 		if err := rows.Scan(&table, &made, &column, &kind, &primary); err != nil {
@@ -188,7 +188,7 @@ func (t textTable) read(ctx context.Context, db *sql.DB, after int64, found *Swe
 	}
 	rows, err := db.QueryContext(ctx, query)
 	count := 0
-	err = each(rows, err).visit(func() error {
+	err = visit(rows, err, func() error {
 		key, texts := make([]any, len(t.key)), make([]sql.NullString, len(t.columns))
 		into := make([]any, 0, len(key)+len(texts))
 		for i := range key {

@@ -216,27 +216,18 @@ func leading(operational, learning Contents) (wrong []string) {
 	return wrong
 }
 
-// answered are the rows that a query answers, or why it answers none.
-type answered struct {
-	rows *sql.Rows
-	err  error
-}
-
-// each is what a query answers, for visit.
-func each(rows *sql.Rows, err error) answered { return answered{rows, err} }
-
-// visit goes over the rows, and closes them.
-func (a answered) visit(visit func() error) error {
-	if a.err != nil {
-		return a.err
+// visit goes over what a query answers, and closes it. The query's own error is returned as it is.
+func visit(rows *sql.Rows, err error, each func() error) error {
+	if err != nil {
+		return err
 	}
-	defer a.rows.Close()
-	for a.rows.Next() {
-		if err := visit(); err != nil {
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(); err != nil {
 			return err
 		}
 	}
-	return a.rows.Err()
+	return rows.Err()
 }
 
 // number reads one number.
@@ -279,7 +270,7 @@ func contentsOf(ctx context.Context, path string) (c Contents, err error) {
 	}
 	rows, err := tx.QueryContext(ctx, "SELECT name, seq FROM cursors")
 	c.Cursors = map[string]int64{}
-	return c, each(rows, err).visit(func() error {
+	return c, visit(rows, err, func() error {
 		var name string
 		var seq int64
 		err := rows.Scan(&name, &seq)
@@ -308,7 +299,7 @@ func compareHashes(ctx context.Context, db querier) (c hashesCompared, err error
 	for last := int64(-1 << 62); ; {
 		rows, err := db.QueryContext(ctx, "SELECT num, id, project, title, content, content_hash FROM knowledge WHERE num > ? ORDER BY num LIMIT ?", last, hashBatch)
 		n := 0
-		if err := each(rows, err).visit(func() error {
+		if err := visit(rows, err, func() error {
 			var id, project, title, content string
 			var hash []byte
 			if err := rows.Scan(&last, &id, &project, &title, &content, &hash); err != nil {
@@ -419,7 +410,7 @@ type querier interface {
 // texts reads the first column of what a query answers.
 func texts(ctx context.Context, db querier, query string) (found []string, err error) {
 	rows, err := db.QueryContext(ctx, query)
-	err = each(rows, err).visit(func() error {
+	err = visit(rows, err, func() error {
 		columns, err := rows.Columns()
 		if err != nil {
 			return err

@@ -166,22 +166,13 @@ func (t *table) nearest(kind EmbeddingKind, vector []float32, filter tfidf.Query
 	return found, max(nearEnough, mean+farFromUsual*math.Sqrt(max(0, squared/n-mean*mean)))
 }
 
-// dot is the product of two vectors of the same length. Its four sums do not wait for each
-// other, and arrays of a known size need no checks of their bounds.
+// dot is the product of two vectors of the same length.
 func dot(a, b []float32) float64 {
-	var s0, s1, s2, s3 float32
-	for len(a) >= 8 && len(b) >= 8 {
-		x, y := (*[8]float32)(a), (*[8]float32)(b)
-		s0 += x[0]*y[0] + x[4]*y[4]
-		s1 += x[1]*y[1] + x[5]*y[5]
-		s2 += x[2]*y[2] + x[6]*y[6]
-		s3 += x[3]*y[3] + x[7]*y[7]
-		a, b = a[8:], b[8:]
+	sum := float32(0)
+	for i, x := range a {
+		sum += x * b[i]
 	}
-	for i := range a {
-		s0 += a[i] * b[i]
-	}
-	return float64(s0 + s1 + s2 + s3)
+	return float64(sum)
 }
 
 // Fits tells whether a document is one that a query's filters let pass.

@@ -16,7 +16,6 @@ import (
 // for the disk.
 const (
 	usesEvery = 5 * time.Second // how long counts stay in memory
-	usesSoon  = 4096            // from how many rows on they are written at once
 	usesMost  = 1 << 16         // how many rows are counted while nothing can be written
 	// usesLast is how long the last counts may take to be written when the process stops.
 	usesLast = 500 * time.Millisecond
@@ -35,12 +34,11 @@ type Uses struct {
 
 	mu      sync.Mutex
 	waiting map[string]Use
-	full    chan struct{}
 }
 
 // NewUses makes a counter of uses that hands what it gathered to write.
 func NewUses(write func(ctx context.Context, uses map[string]Use) error, log *slog.Logger) *Uses {
-	return &Uses{write: write, log: log, waiting: map[string]Use{}, full: make(chan struct{}, 1)}
+	return &Uses{write: write, log: log, waiting: map[string]Use{}}
 }
 
 // Count notes one use of each row.
@@ -49,9 +47,6 @@ func (u *Uses) Count(at time.Time, ids ...string) {
 	defer u.mu.Unlock()
 	for _, id := range ids {
 		u.note(id, Use{Count: 1, Last: at})
-	}
-	if len(u.waiting) >= usesSoon {
-		committer.Nudge(u.full)
 	}
 }
 
@@ -84,15 +79,7 @@ func (u *Uses) Forget(id string) {
 
 // Run writes what is counted until ctx ends, and then the last counts.
 func (u *Uses) Run(ctx context.Context) {
-	ticker := time.NewTicker(usesEvery)
-	defer ticker.Stop()
-	for ctx.Err() == nil {
-		select {
-		case <-ticker.C:
-		case <-u.full:
-		case <-ctx.Done():
-			continue
-		}
+	for committer.Pause(ctx, usesEvery) == nil {
 		u.flush(ctx)
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), usesLast)

@@ -79,11 +79,6 @@ func (s *Store) groupMail(tx *gorm.DB, q operational.GroupQuery) ([]operational.
 		q.Groups, q.AgentID, table.Millis(q.Now), q.AgentID, q.Limit+1))
 }
 
-// Copies returns the copies of a message to a group that its members have, at most limit.
-func (s *Store) Copies(ctx context.Context, seq int64, limit int) ([]operational.Message, error) {
-	return scanMessages(s.Read.WithContext(ctx).Raw("SELECT "+messageColumns()+" FROM messages m WHERE m.copy_of = ? ORDER BY m.seq LIMIT ?", seq, limit))
-}
-
 // scanMessages reads messageColumns.
 func scanMessages(query *gorm.DB) (found []operational.Message, err error) {
 	err = table.Each(query.Rows()).Visit(func(rows *sql.Rows) (bool, error) {

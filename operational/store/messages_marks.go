@@ -206,9 +206,9 @@ func (s *Store) ReceiptsBetween(ctx context.Context, agentID string, first, last
 	return receipts.List(s.Read.WithContext(ctx), "WHERE agent_id = ? AND seq BETWEEN ? AND ?", agentID, first, last)
 }
 
-// Receipts returns how far a message has come with each recipient, in the
-// order of their ids; at most limit of them, after the agent id after.
-func (s *Store) Receipts(ctx context.Context, m operational.Message, after string, limit int) ([]operational.Receipt, error) {
+// BroadcastReceipts returns how far a message to everybody has come with each recipient, in the
+// order of their ids; at most limit of them.
+func (s *Store) BroadcastReceipts(ctx context.Context, m operational.Message, limit int) ([]operational.Receipt, error) {
 	// What is marked one by one counts before a cumulative mark. A cumulative
 	// delivery says nothing of a message that could expire: those are marked one by one.
 	at := func(column string, kind operational.MarkKind) string {
@@ -220,11 +220,8 @@ func (s *Store) Receipts(ctx context.Context, m operational.Message, after strin
 		return "coalesce(" + single + ", " + through + ") AS " + column
 	}
 	columns := at("delivered_at", operational.MarkDelivered) + ", " + at("read_at", operational.MarkRead) + ", " + at("acked_at", operational.MarkAcked)
-	named := map[string]any{"seq": m.Seq, "to": m.To, "from": m.From, "after": after, "limit": limit}
-	who := "SELECT id FROM agents WHERE joined_seq < @seq AND id <> @from AND id > @after ORDER BY id LIMIT @limit"
-	if m.To != "" {
-		who = "SELECT @to AS id WHERE @to > @after"
-	}
+	named := map[string]any{"seq": m.Seq, "from": m.From, "limit": limit}
+	const who = "SELECT id FROM agents WHERE joined_seq < @seq AND id <> @from ORDER BY id LIMIT @limit"
 	return table.Scan(s.Read.WithContext(ctx).Raw("SELECT a.id AS agent_id, CAST(@seq AS BIGINT) AS seq, "+columns+" FROM ("+who+") a ORDER BY a.id", named), receipts.Fields)
 }
 
