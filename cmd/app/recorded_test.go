@@ -30,6 +30,7 @@ const recorded = "testdata/recorded.jsonl"
 // agreed are requests, as recorded, whose answers may become others, and why. Their status may not; exit codes that were agreed to are recorded:
 // a command that looks for something exits with 1 where it finds nothing.
 var agreed = map[string]string{
+	`POST /api/procedures/search {"query":"x"}`: "a procedure names its file once the folder was looked at, which is twice a second",
 	`["patterns"]`:                    kindLists,
 	`["escalations"]`:                 kindLists,
 	`["episodes"]`:                    kindLists,
@@ -42,6 +43,7 @@ var agreed = map[string]string{
 	`["sessions"]`:                    kindLists,
 	`["proposals"]`:                   kindLists,
 	`["gaps"]`:                        kindLists,
+	`["interlock"]`:                   kindLists,
 	`["token"]`:                       kindLists,
 	"build_context":                   narrow,
 	"GET /api/facts/stats":            "no facts are kept in memory beside the database any more",
