@@ -298,7 +298,7 @@ func TestSourcesInACircleAndUnknown(t *testing.T) {
 	file("h", "g")
 	result := b.take(folder.Options{})
 	counts(t, result, tally{folder.ActionRefused: 5, folder.ActionReport: 3})
-	for id, want := range map[string]string{"a": "circle", "b": "circle", "c": "circle", "d": "circle", "e": "nowhere, which is not there"} {
+	for id, want := range map[string]string{"a": "own ancestor", "b": "own ancestor", "c": "own ancestor", "d": "a, which is not there", "e": "nowhere, which is not there"} {
 		if got := step(t, result, id); !strings.Contains(got.Why, want) {
 			t.Errorf("%s: %q", id, got.Why)
 		}

@@ -1,6 +1,7 @@
 package folder_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -86,16 +87,31 @@ func (r *router) Report(_ context.Context, draft lesson.Draft) (lesson.Reported,
 	return lesson.Reported{LessonID: id, Status: "recorded"}, nil
 }
 
+// ReportAll takes drafts in the order of their sources, and by the ids that their call gives them, as a lesson.Service does.
 func (r *router) ReportAll(ctx context.Context, drafts []lesson.Draft) (lesson.BulkReported, error) {
 	var out lesson.BulkReported
 	if r.failing != nil {
 		return out, r.failing
 	}
-	for i, draft := range drafts {
+	aliases := map[string]string{}
+	order, cyclic := lesson.SourceOrder(drafts)
+	for _, i := range order {
+		if cyclic[i] {
+			out.Refused = append(out.Refused, learning.Refusal{Index: i, Field: "source_case_ids", Error: "would make the lesson its own ancestor"})
+			continue
+		}
+		draft := drafts[i]
+		draft.SourceCaseIDs = slices.Clone(draft.SourceCaseIDs)
+		for j, source := range draft.SourceCaseIDs {
+			draft.SourceCaseIDs[j] = cmp.Or(aliases[source], source)
+		}
 		reported, err := r.Report(ctx, draft)
 		if err != nil {
 			out.Refused = append(out.Refused, learning.Refusal{Index: i, Field: errs.FieldOf(err), Error: errs.MessageOf(err)})
 			continue
+		}
+		if draft.ID != "" && reported.LessonID != draft.ID {
+			aliases[draft.ID] = reported.LessonID
 		}
 		out.Results = append(out.Results, lesson.BulkOutcome{Index: i, Reported: reported})
 	}

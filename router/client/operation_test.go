@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,10 @@ func filled(t reflect.Type, choices []string, depth int) reflect.Value {
 				may = strings.Split(enum, ",")
 			}
 			v.Field(i).Set(filled(field.Type, may, depth+1))
+			least, _, _ := strings.Cut(field.Tag.Get("range"), ",")
+			if n, err := strconv.ParseInt(least, 10, 64); err == nil && v.Field(i).CanInt() {
+				v.Field(i).SetInt(max(n, 1))
+			}
 		}
 	}
 	return v
