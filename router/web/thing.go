@@ -90,7 +90,7 @@ var own = map[string]hooks{
 type saying struct{ Name, When, Value string }
 
 // UnmarshalYAML reads "name | when | value".
-func (s *saying) UnmarshalYAML(text []byte) error { return cut(text, &s.Name, &s.When, &s.Value) }
+func (s *saying) UnmarshalYAML(read func(any) error) error { return cut(read, &s.Name, &s.When, &s.Value) }
 
 // part is a table of a detail, below its fields: of rows that a member of the item has, or that a method lists.
 type part struct {
@@ -131,8 +131,8 @@ type field struct {
 }
 
 // UnmarshalYAML reads "name | Label | form | value", with * behind a name that is required.
-func (f *field) UnmarshalYAML(text []byte) error {
-	err := cut(text, &f.Name, &f.Label, &f.Form, &f.Value)
+func (f *field) UnmarshalYAML(read func(any) error) error {
+	err := cut(read, &f.Name, &f.Label, &f.Form, &f.Value)
 	f.Name, f.Required = strings.CutSuffix(f.Name, "*")
 	f.Form = cmp.Or(f.Form, "line")
 	return err
@@ -145,23 +145,24 @@ type filter struct {
 }
 
 // UnmarshalYAML reads "name | Label | entry for no value".
-func (f *filter) UnmarshalYAML(text []byte) error { return cut(text, &f.Name, &f.Label, &f.All) }
+func (f *filter) UnmarshalYAML(read func(any) error) error { return cut(read, &f.Name, &f.Label, &f.All) }
 
 // column is a column of a list. Its class says how wide it is, and x that a phone has no room for it. The template "cell"
 // knows how a member is shown.
 type column struct{ Name, Member, As, Class, Sub string }
 
 // UnmarshalYAML reads "Name | member | how it is shown | class"; what is shown below the member may stand behind how.
-func (c *column) UnmarshalYAML(text []byte) error {
-	err := cut(text, &c.Name, &c.Member, &c.As, &c.Class)
+func (c *column) UnmarshalYAML(read func(any) error) error {
+	err := cut(read, &c.Name, &c.Member, &c.As, &c.Class)
 	c.As, c.Sub, _ = strings.Cut(c.As, " ")
 	return err
 }
 
-// cut cuts a description at its bars. The last parts may be missing.
-func cut(text []byte, into ...*string) error {
+// cut cuts a description at its bars. The last parts may be missing. The library would format the whole file for each text
+// that it hands over as bytes, a fifth of a second of each start.
+func cut(read func(any) error, into ...*string) error {
 	var whole string
-	err := yaml.Unmarshal(text, &whole)
+	err := read(&whole)
 	for i, part := range strings.SplitN(whole, "|", len(into)) {
 		*into[i] = strings.TrimSpace(part)
 	}
