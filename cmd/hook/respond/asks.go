@@ -192,7 +192,7 @@ func (c Call) late(ctx context.Context, checks []spooled) error {
 	}
 	for agent, changes := range byAgent {
 		for part := range slices.Chunk(changes, maxLate) {
-			err := c.post(ctx, "/api/leases/late", lateChanges{AgentID: agent, Changes: part})
+			err := c(ctx, "POST", "/api/leases/late", lateChanges{AgentID: agent, Changes: part}, nil)
 			switch errs.CodeOf(err) {
 			case "", errs.Invalid, errs.Forbidden: // what is refused is refused again
 			default:
@@ -203,6 +203,14 @@ func (c Call) late(ctx context.Context, checks []spooled) error {
 	return nil
 }
 
+func (c Call) outcome(ctx context.Context, o outcome) error {
+	return c(ctx, "POST", "/check/outcome", o, nil)
+}
+
+func (c Call) record(ctx context.Context, e anEpisode) error {
+	return c(ctx, "POST", "/api/episodes", e, nil)
+}
+
 // holder is the agent that the call's token was issued to, empty for who may act as any.
 func (c Call) holder(ctx context.Context) (string, error) {
 	var self identity
@@ -210,6 +218,15 @@ func (c Call) holder(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return principal.Principal{AgentID: self.AgentID, Scopes: self.Scopes}.Bound(), nil
+}
+
+func (c Call) consolidate(ctx context.Context, t transcript) error {
+	return c(ctx, "POST", "/api/consolidations", t, nil)
+}
+
+func (c Call) heartbeat(ctx context.Context, beat comms.Heartbeat) (answer comms.HeartbeatAnswer, err error) {
+	err = c(ctx, "POST", "/heartbeat", beat, &answer)
+	return answer, err
 }
 
 // unacked is a page of the messages that the agent has not acknowledged.
@@ -222,15 +239,26 @@ func (c Call) unacked(ctx context.Context, agent string, since int64) (page comm
 	return page, err
 }
 
+func (c Call) read(ctx context.Context, read comms.Ack) error {
+	return c(ctx, "POST", "/messages/read", read, nil)
+}
+
 func (c Call) context(ctx context.Context, request contextRequest) (built builtContext, err error) {
 	err = c(ctx, "POST", "/api/context", request, &built)
 	built.Rules = max(0, min(built.Rules, len(built.Text)))
 	return built, err
 }
 
-// post sends what needs no answer.
-func (c Call) post(ctx context.Context, path string, in any) error {
-	return c(ctx, "POST", path, in, nil)
+// failedBefore asks what worked when the same failed before.
+func (c Call) failedBefore(ctx context.Context, f failedCommand) (known failedAnswer, err error) {
+	err = c(ctx, "POST", "/api/incidents/answer", f, &known)
+	return known, err
+}
+
+// hear has the router keep what a person decides in a prompt.
+func (c Call) hear(ctx context.Context, p prompt) (kept heard, err error) {
+	err = c(ctx, "POST", "/api/decisions/heard", p, &kept)
+	return kept, err
 }
 
 // probe asks whether a router answers.

@@ -112,7 +112,7 @@ func (h *Hook) after(ctx context.Context) (hook.Answer, error) {
 	here := h.attend(ctx)
 	unread := errors.Join(h.lookUp(), h.settle(ctx))
 	known, err := h.mend(ctx)
-	err = errors.Join(unread, err, h.learn(ctx))
+	err = errors.Join(unread, err, h.notice(ctx), h.learn(ctx))
 	wrong := h.hear(ctx, here, toldTime)
 	note := here.note()
 	note.Text = strings.TrimSpace(note.Text + "\n" + known)
@@ -183,7 +183,7 @@ func (h *Hook) learn(ctx context.Context) error {
 	if !h.call.Failed || h.call.Stopped || h.call.Tool == "" || h.keepsRollout() {
 		return wrong
 	}
-	if err := h.calls().post(ctx, "/api/episodes", h.episodeOf(h.call)); err != nil {
+	if err := h.calls().record(ctx, h.episodeOf(h.call)); err != nil {
 		return err
 	}
 	return wrong
@@ -195,7 +195,7 @@ func (h *Hook) overridden(ctx context.Context, check, result string) error {
 	if err := h.handOver(ctx); err != nil { // it may be of those
 		return err
 	}
-	return h.calls().post(ctx, "/check/outcome", outcome{CheckID: check, Outcome: outcomeOverridden, Agent: h.agent, Notes: "seen by the agent's hook", Result: result})
+	return h.calls().outcome(ctx, outcome{CheckID: check, Outcome: outcomeOverridden, Agent: h.agent, Notes: "seen by the agent's hook", Result: result})
 }
 
 // Bounds of an episode of a failure, in bytes: what a program says last tells
@@ -362,14 +362,17 @@ func (h *Hook) handOver(ctx context.Context) error {
 			checks = append(checks, one)
 		}
 	}
-	c := h.calls()
+	c, err := h.connect()
+	if err != nil {
+		return err
+	}
 	if err := c.late(ctx, checks); err != nil {
 		return err // they wait on
 	}
 	for i := range checks {
 		checks[i].Files = nil // the ledger keeps what was done, and not where
 	}
-	err = c.post(ctx, "/check/offline", map[string]any{"checks": checks})
+	err = c(ctx, "POST", "/check/offline", map[string]any{"checks": checks}, nil)
 	if code := errs.CodeOf(err); err != nil && code != errs.Invalid {
 		return err // they wait on
 	}

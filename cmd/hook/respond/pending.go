@@ -131,31 +131,66 @@ func (h *Hook) heed(ctx context.Context) error {
 			continue
 		}
 		told++
+		c, err := h.connect()
+		if err != nil {
+			return err
+		}
 		draft := outcome{CheckID: string(check), Outcome: outcomeHeeded, Agent: h.agent, Notes: "not seen to be done by the end of the session"}
-		wrong = cmp.Or(h.calls().post(ctx, "/check/outcome", draft), wrong)
+		wrong = cmp.Or(c.outcome(ctx, draft), wrong)
 	}
 	return wrong
 }
 
-// settle tells the guard which uses of tools went well, since it was called last, that it had spoken against: Claude Code runs no
-// hook after one, which would wait for it, or share the processor with it. It reads the agent's own record, and only where such
-// a check waits. Of a subagent's record it knows nothing.
+// settle does for the uses of tools that went well since it was called last what a hook after each of them would do, of which
+// Claude Code runs none: it would wait for it, or share the processor with it. It reads the agent's own record, and only where
+// something waits for it: a command that failed, or a check that spoke against one. Of a subagent's record it knows nothing.
 func (h *Hook) settle(ctx context.Context) error {
 	if h.Dialect != hook.ClaudeCode || h.call.Session == "" || h.call.Transcript == "" {
 		return nil
 	}
-	if waiting, _ := filepath.Glob(cached(digest(h.call.Session) + "-*")); len(waiting) == 0 {
+	name := h.attemptsPath()
+	attempts := attemptsIn(name)
+	waiting, _ := filepath.Glob(cached(digest(h.call.Session) + "-*"))
+	if len(attempts) == 0 && len(waiting) == 0 {
 		return nil
 	}
 	lines, err := lastLines(h.call.Transcript, maxOutcome)
 	if err != nil {
 		return nil //nolint:nilerr // without the record the router only learns less
 	}
+	calls := hook.TranscriptCalls(lines)
+	after := map[string]int{} // where each attempt is looked on from
+	for i, call := range calls {
+		after[call.ToolUse] = i + 1
+	}
 	var wrong error
-	for _, use := range hook.TranscriptUses(lines) {
-		if check := recall(h.pendingFile(use)); check != "" {
+	for i, call := range calls {
+		if call.Failed {
+			continue
+		}
+		if check := recall(h.pendingFile(call.ToolUse)); check != "" {
 			wrong = errors.Join(wrong, h.overridden(ctx, check, ""))
 		}
+		if did(call) == "" {
+			continue
+		}
+		var due, later []attempt
+		for _, a := range attempts {
+			if from, found := after[a.Since]; found && from <= i {
+				due = append(due, a)
+			} else {
+				later = append(later, a)
+			}
+		}
+		left, mended := mendedBy(due, call)
+		attempts = append(left, later...)
+		wrong = errors.Join(wrong, h.recordMended(ctx, mended, call))
 	}
+	for i := range attempts {
+		if _, found := after[attempts[i].Since]; found {
+			attempts[i].Since = calls[len(calls)-1].ToolUse
+		}
+	}
+	keepAttempts(name, attempts)
 	return wrong
 }

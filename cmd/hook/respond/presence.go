@@ -100,8 +100,12 @@ func (h *Hook) attend(ctx context.Context) *attendance {
 	c := h.calls() // before: the hook's other calls are made meanwhile
 	go func() {
 		defer close(a.done)
-		var answer comms.HeartbeatAnswer
-		if a.err = c(ctx, "POST", "/heartbeat", beat, &answer); a.err != nil || !tells {
+		answer, err := c.heartbeat(ctx, beat)
+		if err != nil {
+			a.err = err
+			return
+		}
+		if !tells {
 			return
 		}
 		a.stop, a.reason = answer.ShouldStop, answer.StopReason
@@ -317,7 +321,7 @@ func (a *attendance) settle(ctx context.Context) error {
 		for _, m := range a.messages {
 			read.MessageIDs = append(read.MessageIDs, m.ID)
 		}
-		if err := a.h.calls().post(ctx, "/messages/read", read); err != nil {
+		if err := a.h.calls().read(ctx, read); err != nil {
 			return err
 		}
 	}

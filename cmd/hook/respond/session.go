@@ -93,8 +93,7 @@ func (h *Hook) keep(ctx context.Context) (string, error) {
 	if check.Name("session_id", h.call.Session) == nil {
 		p.SessionID = h.call.Session
 	}
-	var heard heard
-	err := h.calls()(ctx, "POST", "/api/decisions/heard", p, &heard)
+	heard, err := h.calls().hear(ctx, p)
 	var b strings.Builder
 	for _, r := range heard.Resolutions {
 		fmt.Fprintf(&b, "Skill Router keeps this %s for all sessions: %q", OneLine(r.Category, maxBriefText), OneLine(r.Text, maxBriefText))
@@ -261,7 +260,7 @@ func (h *Hook) hand(ctx context.Context, draft transcript) error {
 	if check.Name("session_id", h.call.Session) == nil {
 		draft.SessionID = h.call.Session
 	}
-	return h.calls().post(ctx, "/api/consolidations", draft)
+	return h.calls().consolidate(ctx, draft)
 }
 
 const (
