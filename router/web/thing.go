@@ -90,7 +90,9 @@ var own = map[string]hooks{
 type saying struct{ Name, When, Value string }
 
 // UnmarshalYAML reads "name | when | value".
-func (s *saying) UnmarshalYAML(read func(any) error) error { return cut(read, &s.Name, &s.When, &s.Value) }
+func (s *saying) UnmarshalYAML(read func(any) error) error {
+	return cut(read, &s.Name, &s.When, &s.Value)
+}
 
 // part is a table of a detail, below its fields: of rows that a member of the item has, or that a method lists.
 type part struct {
@@ -145,7 +147,9 @@ type filter struct {
 }
 
 // UnmarshalYAML reads "name | Label | entry for no value".
-func (f *filter) UnmarshalYAML(read func(any) error) error { return cut(read, &f.Name, &f.Label, &f.All) }
+func (f *filter) UnmarshalYAML(read func(any) error) error {
+	return cut(read, &f.Name, &f.Label, &f.All)
+}
 
 // column is a column of a list. Its class says how wide it is, and x that a phone has no room for it. The template "cell"
 // knows how a member is shown.
