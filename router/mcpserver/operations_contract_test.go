@@ -48,7 +48,7 @@ func (s toolTasks) Create(ctx context.Context, d operational.TaskDraft) (operati
 		return s.TaskService.Create(ctx, d)
 	}
 	return s.one(ctx, "create_team_task", map[string]any{
-		"title": d.Title, "description": d.Description, "project": d.Project, "priority": d.Priority, "agent_id": d.AgentID,
+		"title": d.Title, "description": d.Description, "project": d.Project, "priority": d.Priority, "agent_id": d.AgentID, "after": d.After,
 	})
 }
 
@@ -67,6 +67,12 @@ func (s toolTasks) List(ctx context.Context, f operational.TaskFilter) ([]operat
 		"status": f.Status, "agent_id": f.AgentID, "project": f.Project, "open": f.Open, "unheld": f.Unheld, "text": f.Text, "after": f.After, "limit": f.Limit,
 	})
 	return answer.Tasks, err
+}
+
+func (s toolTasks) Wait(ctx context.Context, ref string, o operational.TaskOrder) (operational.Task, error) {
+	arguments := change(ref, o.AgentID)
+	arguments["after"] = o.After
+	return s.one(ctx, "order_team_task", arguments)
 }
 
 func (s toolTasks) Claim(ctx context.Context, ref string, c operational.TaskClaim) (operational.Task, error) {
