@@ -245,10 +245,11 @@ func (in *Inputs) members(given Given) (members map[string]json.RawMessage, unkn
 	if in.single {
 		into = new(json.RawMessage)
 	}
-	if err := json.Unmarshal(given.Sent, into); err != nil {
-		if _, other := errors.AsType[*json.UnmarshalTypeError](err); other {
-			return nil, nil, errs.Errorf(errs.Invalid, "the body must be an object")
-		}
+	err = json.Unmarshal(given.Sent, into)
+	if _, other := errors.AsType[*json.UnmarshalTypeError](err); other || err == nil && members == nil && !in.single {
+		return nil, nil, errs.Errorf(errs.Invalid, "the body must be an object")
+	}
+	if err != nil {
 		return nil, nil, errs.Errorf(errs.Invalid, "%s", err.Error())
 	}
 	for name := range members {

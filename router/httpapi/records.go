@@ -24,6 +24,7 @@ type texts struct {
 	left  int           // bytes that are still read for the array's next record
 	begun bool          // there was more than white space
 	json  bool          // it is said to be one value of JSON
+	inner bool          // the array is a member of an object, and more may follow
 	count int           // records read
 }
 
@@ -126,6 +127,9 @@ func (r *texts) element() ([]byte, error) {
 	}
 	if _, err := r.array.Token(); err != nil {
 		return nil, r.fault(err)
+	}
+	if r.inner {
+		return nil, io.EOF
 	}
 	if _, err := r.array.Token(); !errors.Is(err, io.EOF) {
 		return nil, r.malformed("something follows the array")

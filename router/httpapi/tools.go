@@ -36,7 +36,7 @@ func (a ToolArguments) bare() (json.RawMessage, error) {
 	if len(a.RawMessage) == 0 {
 		return json.RawMessage("{}"), nil
 	}
-	if json.Unmarshal(a.RawMessage, &members) != nil {
+	if json.Unmarshal(a.RawMessage, &members) != nil || members == nil {
 		return nil, errs.Errorf(errs.Invalid, "the body must be an object")
 	}
 	inner, named := members["arguments"]

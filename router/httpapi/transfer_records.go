@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -19,7 +18,6 @@ import (
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
-	"skillrouter/internal/strictjson"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/transfer"
 )
@@ -78,18 +76,21 @@ func takeTurn[T any](ctx context.Context, turn chan struct{}, do func() (T, erro
 // readImport reads the body of an import: an object with records, or the records alone, as an array or one a line.
 func readImport(list *texts) (request transfer.ImportRequest, err error) {
 	first, err := list.first()
-	if errors.Is(err, io.EOF) {
-		return request, errs.Errorf(errs.Invalid, "the body is empty")
+	switch {
+	case errors.Is(err, io.EOF):
+		err = errs.Errorf(errs.Invalid, "the body is empty")
+	case err == nil && first == '{' && list.json:
+		err = readObject(list, &request)
+	case err == nil:
+		err = readRecords(list, &request)
 	}
-	next, object := list.text, first == '{' && list.json
-	if err == nil && object {
-		request, next, err = readObject(list)
-	}
-	for err == nil {
-		var text []byte
-		if text, err = next(); errors.Is(err, io.EOF) {
-			return request, nil
-		}
+	return request, err
+}
+
+// readRecords reads records to their end.
+func readRecords(list *texts, request *transfer.ImportRequest) error {
+	for {
+		text, err := list.text()
 		var record transfer.Record
 		if bad, unfit := errors.AsType[*knowledge.BadRecord](err); unfit {
 			record.Fault, err = bad.Err, nil
@@ -97,69 +98,63 @@ func readImport(list *texts) (request transfer.ImportRequest, err error) {
 			_ = record.UnmarshalJSON(text) // what is wrong with a record is its fault
 		}
 		switch {
-		case err != nil || record.Kind == "end" && !object && list.array == nil: // an export's last line
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case record.Kind == "end" && list.array == nil: // an export's last line
 		case len(request.Records) == transfer.MaxImport:
-			return request, &errs.Error{Code: errs.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
+			return &errs.Error{Code: errs.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
 		default:
 			request.Records = append(request.Records, record)
 		}
 	}
-	return request, err
 }
 
-// readObject reads an object with records. next returns them one after the other: what lies in a record is its own matter.
-func readObject(list *texts) (request transfer.ImportRequest, next func() ([]byte, error), err error) {
-	list.begun = true
-	text, err := io.ReadAll(list.in)
-	if err != nil {
-		return request, nil, brokenOff(err)
-	}
-	if err := strictjson.CheckCrowd(text); err != nil {
-		return request, nil, err
-	}
-	var records []json.RawMessage
-	members := map[string]any{"dry_run": &request.DryRun, "import_id": &request.ImportID, "source": &request.Source, "records": &records}
-	list.array = json.NewDecoder(bytes.NewReader(text))
+// readObject reads an object with records. What lies in a record is its own matter, and its bounds are a record's.
+func readObject(list *texts, request *transfer.ImportRequest) error {
+	list.begun, list.inner, list.array = true, true, list.decoder()
+	members := map[string]any{"dry_run": &request.DryRun, "import_id": &request.ImportID, "source": &request.Source, "records": nil}
 	if _, err := list.array.Token(); err != nil {
-		return request, nil, list.fault(err)
+		return list.fault(err)
 	}
 	for list.array.More() {
+		list.left = readAhead * list.most
 		name, err := list.array.Token()
 		if err != nil {
-			return request, nil, list.fault(err)
+			return list.fault(err)
 		}
 		into, known := members[name.(string)]
 		if !known {
-			return request, nil, errs.InvalidField(check.Head(name.(string), check.MaxName), "is no field of this request, or is there twice")
+			return errs.InvalidField(check.Head(name.(string), check.MaxName), "is no field of this request, or is there twice")
 		}
 		delete(members, name.(string))
-		if err := list.array.Decode(into); err != nil {
-			if _, other := errors.AsType[*json.UnmarshalTypeError](err); other {
-				kind := map[any]string{"dry_run": "true or false", "records": "an array"}[name]
-				return request, nil, errs.InvalidField(name.(string), "must be %s", cmp.Or(kind, "a text"))
-			}
-			return request, nil, list.fault(err)
+		if into != nil {
+			err = list.array.Decode(into)
+		} else if open, wrong := list.array.Token(); wrong != nil {
+			err = wrong
+		} else if open != json.Delim('[') {
+			return errs.InvalidField("records", "must be an array")
+		} else if err := readRecords(list, request); err != nil {
+			return err
+		}
+		if _, other := errors.AsType[*json.UnmarshalTypeError](err); other {
+			return errs.InvalidField(name.(string), "must be %s", cmp.Or(map[any]string{"dry_run": "true or false"}[name], "a text"))
+		}
+		if err != nil {
+			return list.fault(err)
 		}
 	}
 	if _, err := list.array.Token(); err != nil {
-		return request, nil, list.fault(err)
+		return list.fault(err)
 	}
 	if _, err := list.array.Token(); !errors.Is(err, io.EOF) {
-		return request, nil, list.malformed("something follows the object")
+		return list.malformed("something follows the object")
 	}
 	if _, missing := members["records"]; missing {
-		return request, nil, errs.InvalidField("records", "is required")
+		return errs.InvalidField("records", "is required")
 	}
-	return request, func() ([]byte, error) {
-		if len(records) == 0 {
-			return nil, io.EOF
-		}
-		one := records[0]
-		if records = records[1:]; len(one) > list.most {
-			return nil, list.oversize()
-		}
-		return one, nil
-	}, nil
+	return nil
 }
 
 // exportQuery reads what an export is asked for.
