@@ -12,7 +12,7 @@ CREATE TABLE changes (
     author    text COLLATE "C" NOT NULL,               -- who wrote the memory
     row_number text COLLATE "C" NOT NULL,               -- that people may call it by; empty: none
     at        bigint NOT NULL,            -- Unix milliseconds
-    rows_before text COLLATE "C" NOT NULL -- a JSON list of learning.RowWas
+    rows_before text COLLATE "C" NOT NULL CHECK (CAST(rows_before AS json) IS NOT NULL) -- a JSON list of learning.RowWas
 );
 CREATE INDEX changes_of ON changes(kind, ref);
 CREATE INDEX changes_by ON changes(by_agent, num);
