@@ -87,9 +87,10 @@ func (t *tour) fail(err error) bool {
 // start starts the router as a command does where none runs, and waits until it answers.
 func (t *tour) start(ctx context.Context) {
 	if t.failed == nil {
-		var err error
-		t.client, err = t.ensureRunning(ctx)
-		t.fail(err)
+		up, err := t.ensureRunning(ctx)
+		if !t.fail(err) {
+			t.client = up
+		}
 	}
 }
 
