@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"slices"
 	"strings"
@@ -65,8 +66,10 @@ with 1. Where the output is no terminal, it waits for nobody.`,
 		if fast || !cmd.Flags().Changed("pace") && !isTerminal(s.out) {
 			how.pace = 0
 		}
-		// A terminal that is closed, or a reader that ends (demo | head), must not leave a router behind either.
-		ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGPIPE)
+		// A terminal that is closed, or a reader that ends (demo | head), must not leave a router behind either. The
+		// latter is told by what the tour prints: a request to the router that was killed sends the same signal.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+		ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 		return s.demo(ctx, how)
 	})
@@ -89,7 +92,7 @@ func (s *shell) demo(ctx context.Context, options demoOptions) error {
 	t.signalling(following)
 	t.resuming(ctx)
 	t.say("That was all real. Now with your own agents: skillrouter serve, and skillrouter setup for the agent that you use. The dashboard is at http://" + config.Default().Listen + "/ui/.")
-	if t.failed != nil && ctx.Err() != nil {
+	if t.failed != nil && (ctx.Err() != nil || errors.Is(t.failed, syscall.EPIPE)) {
 		return errors.New("the tour was broken off; nothing is left of it")
 	}
 	return t.failed

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"skillrouter/internal/committer"
@@ -107,13 +108,8 @@ func (t *tour) follow(ctx context.Context) {
 	if t.failed != nil {
 		return
 	}
-	open := make(chan struct{}, 1)
-	up := func() {
-		select {
-		case open <- struct{}{}:
-		default:
-		}
-	}
+	var open atomic.Bool
+	up := func() { open.Store(true) }
 	go func() {
 		_ = t.client.Mailbox.Follow(ctx, client.Follower{AgentID: "reviewer", After: client.FromCursor, Up: up}, func(m operational.Message) error {
 			t.mu.Lock()
@@ -122,7 +118,7 @@ func (t *tour) follow(ctx context.Context) {
 			return nil
 		}) // what is missing then is noticed
 	}()
-	t.until(ctx, "the stream is open", func() bool { return len(open) == 1 })
+	t.until(ctx, "the stream is open", open.Load)
 }
 
 // received is what the reviewer was handed so far.
@@ -179,9 +175,15 @@ func (t *tour) until(ctx context.Context, what string, met func() bool) bool {
 	return t.failed == nil
 }
 
-func (t *tour) chapter(title string) { fmt.Fprintf(t.out, "\n%s\n", title) }
+func (t *tour) chapter(title string) { t.say(title) }
 
-func (t *tour) say(text string) { fmt.Fprintf(t.out, "\n%s\n", text) }
+func (t *tour) say(text string) { t.print("\n" + text + "\n") }
+
+// print shows a text; a tour that nobody reads ends.
+func (t *tour) print(text string) {
+	_, err := io.WriteString(t.out, text)
+	t.fail(err)
+}
 
 // indented prints lines as a terminal would show them, set off from what is said of them.
 func (t *tour) indented(text string) {
@@ -189,7 +191,7 @@ func (t *tour) indented(text string) {
 		if line = strings.TrimRight(line, "\n"); line != "" {
 			line = "    " + line
 		}
-		fmt.Fprintln(t.out, line)
+		t.print(line + "\n")
 	}
 }
 
