@@ -25,12 +25,17 @@ func (s *shell) trashed(v verbs, list *cobra.Command) []*cobra.Command {
 	deleted := false
 	gone := s.does(command{use: "list", do: trash.Service.Deleted, in: &filter, hides: "kind project mine cursor limit", rows: changeRows, none: "Nothing that was deleted."})
 	list.Flags().BoolVar(&deleted, "deleted", false, "what was deleted in the last 30 days and can be had back, instead")
+	if list.Flags().Lookup("cursor") == nil {
+		list.Flags().StringVar(&filter.Cursor, "cursor", "", "go on where a page of --deleted ended")
+	}
 	usual := list.RunE
 	list.RunE = func(cmd *cobra.Command, args []string) error {
 		if !deleted {
 			return usual(cmd, args)
 		}
-		filter.Project = flagText(cmd, "project")
+		filter.Project, _ = cmd.Flags().GetString("project") // nothing where the list has no such flag
+		filter.Cursor, _ = cmd.Flags().GetString("cursor")
+		filter.Limit, _ = cmd.Flags().GetInt("limit")
 		return gone.RunE(cmd, nil)
 	}
 	return []*cobra.Command{
@@ -43,14 +48,6 @@ func (s *shell) trashed(v verbs, list *cobra.Command) []*cobra.Command {
 			in: &ref, words: []string{"id"}, hides: "kind", says: "{{.ID}} is forgotten. {{.Notice}}",
 		}),
 	}
-}
-
-// flagText is what a flag says, if the command has it.
-func flagText(cmd *cobra.Command, name string) string {
-	if flag := cmd.Flags().Lookup(name); flag != nil {
-		return flag.Value.String()
-	}
-	return ""
 }
 
 func (s *shell) undoCommand() *cobra.Command {

@@ -58,11 +58,10 @@ func (s *shell) verbs(v verbs) *cobra.Command {
 	for _, of := range v.plain {
 		of.things = things
 		of.kind, of.rows = first(of.kind, v.name), first(of.rows, v.rows)
-		made := s.does(of)
-		v.more = append(v.more, made)
-		if made.Name() == "list" && deletable[v.name] != "" {
-			v.more = append(v.more, s.trashed(v, made)...)
-		}
+		v.more = append(v.more, s.does(of))
+	}
+	if list := slices.IndexFunc(v.more, func(cmd *cobra.Command) bool { return cmd.Name() == "list" }); deletable[v.name] != "" {
+		v.more = append(v.more, s.trashed(v, v.more[list])...)
 	}
 	return s.group(&cobra.Command{Use: v.name, Short: v.short, Long: v.long}, v.more...)
 }
