@@ -75,15 +75,28 @@ func (k *Base) Entry(ctx context.Context, id string) (Knowledge, error) {
 	if err := cmp.Or(principal.Of(ctx).Keeping().Need(principal.ScopeRead), learning.CheckID("id", id)); err != nil {
 		return Knowledge{}, err
 	}
-	entries, err := k.store.Knowledge(ctx, []string{id})
+	entries, err := k.Entries(ctx, id)
 	if err != nil {
 		return Knowledge{}, err
 	}
-	if len(entries) == 0 || !principal.Of(ctx).Sees(entries[0].Project) {
+	if len(entries) == 0 {
 		return Knowledge{}, NoEntry()
 	}
-	k.show(&entries[0])
 	return entries[0], nil
+}
+
+// Entries returns those of some ids that there are, in no order. It needs ScopeRead.
+func (k *Base) Entries(ctx context.Context, ids ...string) ([]Knowledge, error) {
+	reader := principal.Of(ctx)
+	if err := reader.Keeping().Need(principal.ScopeRead); err != nil {
+		return nil, err
+	}
+	entries, err := k.store.Knowledge(ctx, ids)
+	entries = slices.DeleteFunc(entries, func(e Knowledge) bool { return !reader.Sees(e.Project) })
+	for i := range entries {
+		k.show(&entries[i])
+	}
+	return entries, err
 }
 
 // History returns what an entry said before, the latest first: of each version since when it held (UpdatedAt), and a

@@ -131,8 +131,10 @@ type Memory struct {
 	// Import takes in records as Decode gives them, each once however often it comes.
 	Import func(ctx context.Context, records []any, taking learning.Taking) ([]learning.Taken, error)
 	// Undo takes back what an import added.
-	Undo  Undo
-	Pages Pages
+	Undo Undo
+	// ReadAll is Undo.Read of many at once, by what each is known by; nil: each is read by itself.
+	ReadAll func(ctx context.Context, refs []string) (map[string]any, error)
+	Pages   Pages
 }
 
 // Undo reads and takes back memories of a kind that an import added, by what each is known by.
@@ -152,6 +154,23 @@ func unlessOver(err error) error {
 		return nil
 	}
 	return err
+}
+
+// Read returns those of some memories that there are, by what each is known by.
+func (m Memory) Read(ctx context.Context, refs []string) (map[string]any, error) {
+	if m.ReadAll != nil {
+		return m.ReadAll(ctx, refs)
+	}
+	all := map[string]any{}
+	for _, ref := range refs {
+		switch row, err := m.Undo.Read(ctx, ref); {
+		case err == nil:
+			all[ref] = row
+		case errs.CodeOf(err) != errs.NotFound:
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // WordsFor are the words of the rows that a caller may know of; nil: it may know of none.

@@ -58,6 +58,15 @@ func Entries(service *knowledge.Base, rows interface {
 			entry.SupersededBy = "" // another entry says so
 			return entry, err
 		}, service.Delete},
+		ReadAll: func(ctx context.Context, ids []string) (map[string]any, error) {
+			entries, err := service.Entries(ctx, ids...)
+			all := map[string]any{}
+			for _, entry := range entries {
+				entry.SupersededBy = ""
+				all[entry.ID] = entry
+			}
+			return all, err
+		},
 		Pages: Pages{
 			List: func(ctx context.Context, l Listing) (Found, error) {
 				page, err := service.List(ctx, knowledge.Filter{Category: l.Category, Project: l.Project, AgentID: l.Author, Cursor: l.Cursor, Limit: l.Limit})

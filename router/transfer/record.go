@@ -3,6 +3,7 @@ package transfer
 import (
 	"encoding/json"
 	"errors"
+	"sync"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
@@ -11,7 +12,7 @@ import (
 )
 
 // Kinds lists the kinds of memory that are exported and imported, in that order.
-func Kinds() []string { return kind.Names(kind.Exported) }
+var Kinds = sync.OnceValue(func() []string { return kind.Names(kind.Exported) })
 
 // Record is one memory of one kind. As JSON it is that memory with its "kind".
 type Record struct {

@@ -128,22 +128,25 @@ func (t *Transfer) known(ctx context.Context, id string) (learning.Import, error
 // added notes what of some records was stored.
 func (t *Transfer) added(ctx context.Context, i learning.Import, memory kind.Memory, taken []learning.Taken) (int, error) {
 	var added []learning.Addition
+	var refs []string
 	for _, one := range taken {
-		if one.Err != nil || one.Duplicate {
-			continue
+		if one.Err == nil && !one.Duplicate {
+			refs = append(refs, cmp.Or(one.Ref, one.ID))
 		}
-		addition := learning.Addition{Kind: memory.Name, Ref: cmp.Or(one.Ref, one.ID)}
-		record, err := memory.Undo.Read(ctx, addition.Ref)
-		if err == nil {
+	}
+	if len(refs) == 0 {
+		return 0, nil
+	}
+	records, err := memory.Read(ctx, refs)
+	for _, ref := range refs {
+		addition := learning.Addition{Kind: memory.Name, Ref: ref}
+		if record, there := records[ref]; there && err == nil { // else it was deleted at once
 			addition.Mark, err = mark(record)
-		}
-		if err != nil && errs.CodeOf(err) != errs.NotFound { // it was deleted at once
-			return 0, err
 		}
 		added = append(added, addition)
 	}
-	if len(added) == 0 {
-		return 0, nil
+	if err != nil {
+		return 0, err
 	}
 	return len(added), t.log.AddImported(ctx, i, added, maxImports)
 }
