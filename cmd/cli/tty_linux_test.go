@@ -279,6 +279,10 @@ func TestPassphraseAtTheTerminal(t *testing.T) {
 	term.expect("allowed once by owner")
 	term.enter("serve\n")
 	term.expect("not done here")
+	for _, endless := range []string{"events --follow", "messages -f"} { // nothing that is typed would be read while it goes on
+		term.enter(endless + "\n")
+		term.expect("not done here")
+	}
 	term.enter("q\n")
 	term.expect("ended=0")
 

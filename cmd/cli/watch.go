@@ -72,7 +72,7 @@ func (s *shell) watch(ctx context.Context, c *client.Client, query feed.Query) e
 		_ = screen.SetSize(width, height) // else lines are wrapped as for 80 columns
 	}
 	s.out, s.err, s.in, s.screen, s.dialled = screen, screen, strings.NewReader(""), true, c
-	s.typedCommand(ctx, "agents --project '"+query.Project+"'")
+	s.typedCommand(ctx, "agents --project "+shellQuoted(query.Project))
 	s.showBefore(ctx, c, query.Project)
 	ended := make(chan error, 2)
 	go func() {
@@ -110,7 +110,7 @@ func (s *shell) typedCommand(ctx context.Context, line string) {
 	case err != nil:
 		fmt.Fprintf(s.err, "skillrouter: %s\n", harmless(err.Error()))
 	case len(words) == 0:
-	case slices.Contains([]string{"watch", "serve", "run", "mcp", "hook"}, words[0]):
+	case slices.Contains([]string{"watch", "serve", "run", "mcp", "hook"}, words[0]), slices.Contains(words, "--follow"), slices.Contains(words, "-f"): // no line is read until it ends
 		fmt.Fprintf(s.err, "skillrouter: %s is not done here: give it in another terminal\n", words[0])
 	default:
 		one := *s
