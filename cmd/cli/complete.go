@@ -36,12 +36,8 @@ func (s *shell) completions(root *cobra.Command) {
 		"toolsets": toolsetNames, "mcp-toolsets": toolsetNames,
 		"good": s.suggest(theKnowledge, nil), "bad": s.suggest(theKnowledge, nil), "resume": s.suggest(theRuns, nil), "accept": s.suggest(theIncidents, nil), "undo": s.suggest(theIncidents, nil),
 	}
-	for _, name := range []string{"status", "stop", "signal", "memory", "used"} {
+	for name, of := range map[string]thing{"status": theAgents, "stop": theAgents, "signal": theAgents, "memory": theAgents, "used": theKnowledge} {
 		cmd, _, _ := root.Find([]string{name})
-		of := theAgents
-		if name == "used" {
-			of = theKnowledge
-		}
 		cmd.ValidArgsFunction = s.suggest(of, nil)
 	}
 	var visit func(cmd *cobra.Command)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -190,19 +191,18 @@ type verified struct {
 
 var printVerified = page[verified](`{{.Path}} is {{if not .OK}}NOT {{end}}sound
 {{- if .CreatedAt}}: made by {{.Version}} at {{.CreatedAt.UTC.Format "2006-01-02 15:04:05 MST"}}{{end}}
-{{table "name bytes schema last_event" .Databases}}
+{{- with .Databases}}
+{{table "name bytes schema last_event" .}}
+{{- end}}
 {{- if .OwnerToken}}
 It holds the owner's token: whoever has it has every right.
 {{- end}}
-{{- range .Problems}}
-  {{.}}
-{{- end}}
-{{- range .Altered}}
-  {{.}}
-{{- end}}
-{{- range .Notes}}
+{{- range .Said}}
   {{.}}
 {{- end}}`)
+
+// Said is what is wrong, and what else should be known.
+func (v verified) Said() []string { return slices.Concat(v.Problems, v.Altered, v.Notes) }
 
 func (s *shell) restoreCommand() *cobra.Command {
 	var path, data string

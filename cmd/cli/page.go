@@ -17,18 +17,15 @@ import (
 // a table, on one line, and cleaned: a time is so long ago, several things are joined by commas. A line of a page that
 // begins with "{{-" follows on the line before.
 
-// allPages are the templates with what each is of, for TestPages.
-var allPages []struct {
+// notedPage is a template and what it is of.
+type notedPage struct {
 	text string
 	of   reflect.Type
 }
 
-func noted(text string, of reflect.Type) {
-	allPages = append(allPages, struct {
-		text string
-		of   reflect.Type
-	}{text, of})
-}
+var allPages []notedPage // for TestPages
+
+func noted(text string, of reflect.Type) { allPages = append(allPages, notedPage{text, of}) }
 
 // page shows an answer by a template.
 func page[T any](text string) func(w io.Writer, answer T) {
@@ -47,19 +44,14 @@ var pageWords = template.FuncMap{
 		}
 		return block(clean(shownText("", reflect.ValueOf(value))))
 	},
-	"until": func(at any) string { return shownText("expires_at", reflect.ValueOf(at)) },
-	"clock": func(at time.Time) string { return at.Local().Format(time.TimeOnly) },
-	"date":  func(at time.Time) string { return at.Local().Format(time.DateTime) },
-	"day":   func(at time.Time) string { return at.Format(time.DateOnly) },
-	"list":  func(texts []string, between string) string { return strings.Join(texts, between) },
-	"count": func(n any, noun string) string { return plural(int(reflect.ValueOf(n).Int()), noun) },
-	"short": shortID,
-	"plus": func(numbers ...int) (sum int) {
-		for _, n := range numbers {
-			sum += n
-		}
-		return sum
-	},
+	"until":   func(at any) string { return shownText("expires_at", reflect.ValueOf(at)) },
+	"clock":   func(at time.Time) string { return at.Local().Format(time.TimeOnly) },
+	"date":    func(at time.Time) string { return at.Local().Format(time.DateTime) },
+	"day":     func(at time.Time) string { return at.Format(time.DateOnly) },
+	"list":    func(texts []string, between string) string { return strings.Join(texts, between) },
+	"count":   func(n any, noun string) string { return plural(int(reflect.ValueOf(n).Int()), noun) },
+	"short":   shortID,
+	"plus":    func(a, b, c int) int { return a + b + c },
 	"halts":   operational.Halts,
 	"brought": func(action folder.Action) string { return broughtWords[action] },
 	"head": func(list any) any { // the first two
@@ -84,22 +76,17 @@ var pageWords = template.FuncMap{
 		}
 		return strings.Join(said, ", ")
 	},
-	"size": size,
-	"table": func(rows string, list any) block {
-		var b strings.Builder
-		tableOf(&b, rows, "", list)
-		return block(strings.TrimSuffix(b.String(), "\n"))
-	},
-	"fields": func(of any) block {
-		var b strings.Builder
-		details(&b, reflect.ValueOf(of), "")
-		return block(strings.TrimSuffix(b.String(), "\n"))
-	},
-	"indent": func(text string) block {
-		var b strings.Builder
-		indented(&b, text)
-		return block(strings.TrimSuffix(b.String(), "\n"))
-	},
+	"size":   size,
+	"table":  func(rows string, list any) block { return written(func(w io.Writer) { tableOf(w, rows, "", list) }) },
+	"fields": func(of any) block { return written(func(w io.Writer) { details(w, reflect.ValueOf(of), "") }) },
+	"indent": func(text string) block { return written(func(w io.Writer) { indented(w, text) }) },
+}
+
+// written is a part of a page that a function prints.
+func written(show func(w io.Writer)) block {
+	var b strings.Builder
+	show(&b)
+	return block(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // render prints a page. What it says of nothing is no line.

@@ -409,43 +409,18 @@ func flagNames(fields []operation.Field) (list []string) {
 
 // flagName is what the flag of a member is called, and whether each text of a list is given by itself, since it may hold commas.
 func flagName(member string) (name string, whole bool) {
-	switch member {
-	case "alternatives":
-		return "instead", true
-	case "related_commands":
-		return "command", true
-	case "related_files":
-		return "related-file", true
-	case "prevention_steps":
-		return "prevention", true
-	case "ttl_seconds":
-		return "ttl", false
-	case "lesson_type", "pattern_type", "event_type":
-		return "type", false
-	case "pattern_name":
-		return "name", false
-	case "quality_score":
-		return "quality", false
-	case "max_results":
-		return "limit", false
-	case "by", "validated_by":
-		return "agent", false
-	case "idempotency_key":
-		return "key", false
-	case "source_agent":
-		return "agent", false
-	case "trigger_pattern":
-		return "trigger", false
-	case "source_case_ids":
-		return "source", false
-	case "block_action":
-		return "block", false
-	case "recommended_action", "action_taken":
-		return "action", false
-	case "tags", "kinds", "scopes", "projects":
-		return strings.TrimSuffix(member, "s"), false
-	}
-	return strings.ReplaceAll(strings.TrimSuffix(member, "_id"), "_", "-"), false
+	whole = slices.Contains([]string{"alternatives", "related_commands", "related_files", "prevention_steps"}, member)
+	return cmp.Or(otherwise[member], strings.ReplaceAll(strings.TrimSuffix(member, "_id"), "_", "-")), whole
+}
+
+// otherwise are the flags that are not called like their members.
+var otherwise = map[string]string{
+	"alternatives": "instead", "related_commands": "command", "related_files": "related-file", "prevention_steps": "prevention",
+	"lesson_type": "type", "pattern_type": "type", "event_type": "type", "pattern_name": "name", "trigger_pattern": "trigger",
+	"by": "agent", "validated_by": "agent", "source_agent": "agent", "source_case_ids": "source",
+	"block_action": "block", "recommended_action": "action", "action_taken": "action",
+	"ttl_seconds": "ttl", "quality_score": "quality", "max_results": "limit", "idempotency_key": "key",
+	"tags": "tag", "kinds": "kind", "scopes": "scope", "projects": "project",
 }
 
 // shorthands are flags that have one letter too.
