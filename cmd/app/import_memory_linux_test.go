@@ -103,6 +103,7 @@ func TestBulkMemory(t *testing.T) {
 	ones := "1" + strings.Repeat(",1", 4_000_000-1)
 	many := `["` + strings.Repeat(`","`, 600_000) + `"]`
 	lists := `{"kind":"knowledge","category":"c","content":"c","tags":` + many + `}`
+	steps := `{"kind":"procedure","name":"n","steps":[{}` + strings.Repeat(",{}", 23_900) + `]}`
 	attacks := []struct {
 		name, path, body string
 		status           int // 0: any that is no failure of the router's
@@ -113,6 +114,7 @@ func TestBulkMemory(t *testing.T) {
 		{"deep records", "/api/import", `{"records":[` + strings.Repeat("[", 8<<20) + `]}`, 0},
 		{"a huge text", "/api/import", `{"records":["` + strings.Repeat("x", 15<<20) + `"]}`, 200},
 		{"huge lists", "/api/import", `{"records":[` + strings.Repeat(lists+",", 6) + lists + `]}`, 200},
+		{"many long lists", "/api/import", `{"records":[` + strings.Repeat(steps+",", 80) + steps + `]}`, 200},
 		{"a huge name", "/api/import", `{"` + strings.Repeat("x", 15<<20) + `":1}`, 400},
 		{"too long a body", "/api/import", `{"records":["` + strings.Repeat("x", 17<<20) + `"]}`, 413},
 		{"numbers", "/api/knowledge/bulk", "[" + ones + "]", 413},

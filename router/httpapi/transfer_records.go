@@ -95,7 +95,7 @@ func readRecords(list *texts, request *transfer.ImportRequest) error {
 		if bad, unfit := errors.AsType[*knowledge.BadRecord](err); unfit {
 			record.Fault, err = bad.Err, nil
 		} else if err == nil {
-			_ = record.UnmarshalJSON(text) // what is wrong with a record is its fault
+			record = transfer.Sent(text)
 		}
 		switch {
 		case errors.Is(err, io.EOF):

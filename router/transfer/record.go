@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"sync"
@@ -17,7 +18,7 @@ var Kinds = sync.OnceValue(func() []string { return kind.Names(kind.Exported) })
 // Record is one memory of one kind. As JSON it is that memory with its "kind".
 type Record struct {
 	Kind   string
-	Memory any // a pointer, as the kind's Decode gives it
+	Memory any // a pointer, as the kind's Decode gives it; of a record that was sent its text, which Import decodes
 
 	// Fault is what made it impossible to read the record: it is refused, beside the others.
 	Fault error
@@ -40,18 +41,15 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	return append(out, members...), nil
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It never fails: what is wrong
-// with a record is its Fault, so that the others with it can be taken in.
-func (r *Record) UnmarshalJSON(text []byte) error {
+// Sent is a record that somebody sent. What is wrong with it is its Fault, so that the others with it can be taken in.
+func Sent(text []byte) Record {
 	var head struct {
 		Kind string `json:"kind"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		r.Fault = errs.Wrap(errs.Invalid, err, "the record must be an object with a kind")
-		return nil
+		return Record{Fault: errs.Wrap(errs.Invalid, err, "the record must be an object with a kind")}
 	}
-	*r, r.Fault = DecodeRecord(head.Kind, text)
-	return nil
+	return Record{Kind: head.Kind, Memory: json.RawMessage(bytes.Clone(text))}
 }
 
 // DecodeRecord reads a memory of a kind, as its Decode does.

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"encoding/json"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/clock"
@@ -42,6 +43,9 @@ const MaxSource = 512
 
 // MaxImport bounds the records of one request: each is answered for.
 const MaxImport = 1000
+
+// maxDecoded is how many bytes of records are decoded at once, or one that is longer: what they become takes up to forty times as much memory.
+const maxDecoded = 512 << 10
 
 // ImportStatus is what became of a record.
 type ImportStatus string
@@ -118,32 +122,28 @@ func (t *Transfer) Import(ctx context.Context, request ImportRequest) (Imported,
 	}
 	answer.ImportID = request.ImportID
 	for _, memory := range t.memories {
-		var places []int
-		var records []any
-		for i, r := range request.Records {
-			if r.Kind == memory.Name && r.Fault == nil {
-				places, records = append(places, i), append(records, r.Memory)
+		for from := 0; from < len(request.Records); {
+			records, places, next := decoded(memory, request.Records, from)
+			if from = next; len(places) == 0 {
+				continue
 			}
-		}
-		if len(places) == 0 {
-			continue
-		}
-		taken, err := memory.Import(ctx, records, learning.Taking{DryRun: request.DryRun})
-		if err != nil {
-			return answer, err
-		}
-		for n, i := range places {
-			answer.Results[i] = resultOf(i, memory.Name, taken[n])
-		}
-		if request.DryRun {
-			continue
-		}
-		added, err := t.added(ctx, part, memory, taken)
-		if err != nil {
-			return answer, err
-		}
-		if added > 0 {
-			answer.ImportID = part.ID
+			taken, err := memory.Import(ctx, records, learning.Taking{DryRun: request.DryRun})
+			if err != nil {
+				return answer, err
+			}
+			for n, i := range places {
+				answer.Results[i] = resultOf(i, memory.Name, taken[n])
+			}
+			if request.DryRun {
+				continue
+			}
+			added, err := t.added(ctx, part, memory, taken)
+			if err != nil {
+				return answer, err
+			}
+			if added > 0 {
+				answer.ImportID = part.ID
+			}
 		}
 	}
 	for i, r := range request.Records {
@@ -163,6 +163,26 @@ func (t *Transfer) Import(ctx context.Context, request ImportRequest) (Imported,
 		}
 	}
 	return answer, nil
+}
+
+// decoded are records of a kind from a place on, with their places, as many as are decoded at once, and the place behind them.
+func decoded(memory kind.Memory, all []Record, from int) (records []any, places []int, next int) {
+	size := 0
+	for next = from; next < len(all) && size < maxDecoded; next++ {
+		r := &all[next]
+		if r.Kind != memory.Name || r.Fault != nil {
+			continue
+		}
+		record := r.Memory
+		if text, sent := record.(json.RawMessage); sent {
+			record, r.Fault = memory.Decode(text)
+			size += len(text)
+		}
+		if r.Fault == nil {
+			records, places = append(records, record), append(places, next)
+		}
+	}
+	return records, places, next
 }
 
 func resultOf(index int, kind string, taken learning.Taken) ImportResult {
