@@ -170,8 +170,6 @@ func (op *Op) Called(arguments ...any) (c Call) {
 	case op.Verb == "GET":
 		c.Filter = arguments[0]
 	case op.inQuery():
-	case value.Kind() == reflect.Slice && value.IsNil():
-		c.Body = []any{}
 	case len(placed(op.in)) > 0:
 		body, _ := op.Body()
 		c.Body = withLists(gather(body, value))
@@ -183,16 +181,37 @@ func (op *Op) Called(arguments ...any) (c Call) {
 
 // withLists is a body whose lists that must be there are, though they are empty: what is wrong with that, the service says.
 func withLists(body reflect.Value) any {
-	if body.Kind() != reflect.Struct {
-		return body.Interface()
-	}
 	full := reflect.New(body.Type()).Elem()
 	full.Set(body)
-	for i := range body.NumField() {
-		field, value := body.Type().Field(i), full.Field(i)
-		if field.IsExported() && value.Kind() == reflect.Slice && value.IsNil() && field.Type.Elem().Kind() != reflect.Uint8 && !strings.Contains(field.Tag.Get("json"), ",omit") {
-			value.Set(reflect.MakeSlice(field.Type, 0, 0))
+	FillLists(full, Lists(body.Type()))
+	return full.Interface()
+}
+
+// Lists finds the lists of a type that JSON writes even if they are empty: the type itself, or members of it.
+func Lists(t reflect.Type) (fields [][]int) {
+	switch {
+	case t == nil:
+	case t.Kind() == reflect.Slice:
+		fields = append(fields, nil)
+	case t.Kind() == reflect.Struct:
+		for _, field := range reflect.VisibleFields(t) {
+			if field.IsExported() && field.Type.Kind() == reflect.Slice && field.Type.Elem().Kind() != reflect.Uint8 && !strings.Contains(field.Tag.Get("json"), ",omit") {
+				fields = append(fields, field.Index)
+			}
 		}
 	}
-	return full.Interface()
+	return fields
+}
+
+// FillLists makes the absent ones of a value's Lists empty, which JSON writes as [].
+func FillLists(of reflect.Value, fields [][]int) {
+	for _, index := range fields {
+		list := of
+		if index != nil {
+			list = of.FieldByIndex(index)
+		}
+		if list.IsNil() {
+			list.Set(reflect.MakeSlice(list.Type(), 0, 0))
+		}
+	}
 }

@@ -290,7 +290,7 @@ func (in *Inputs) meant(members map[string]json.RawMessage) error {
 		case !bytes.Equal(said, value):
 			members[name] = said
 			again, _ := json.Marshal(map[string]json.RawMessage{name: said}) // what was a text has members of its own
-			if err := strictjson.CheckKnown(again, in.record); err != nil {
+			if err := cmp.Or(strictjson.CheckCrowd(again), strictjson.CheckKnown(again, in.record)); err != nil {
 				return err
 			}
 		}
@@ -313,8 +313,7 @@ func meant(value json.RawMessage, kind string) (said json.RawMessage, ok bool) {
 	case kind == "boolean":
 		text = strings.ToLower(text)
 	}
-	var held any
-	if json.Unmarshal([]byte(text), &held) != nil || held == nil || reflect.TypeOf(held).Kind() == reflect.String {
+	if text == "null" || text[0] == '"' || !json.Valid([]byte(text)) {
 		return value, true
 	}
 	return json.RawMessage(text), true

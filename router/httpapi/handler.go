@@ -60,7 +60,7 @@ var ginText = strings.NewReplacer("{", ":", "}", "")
 
 func newRoute(op *operation.Op, service any) *route {
 	r := &route{op: op, service: service, inputs: op.Inputs(), output: op.Output(), status: http.StatusOK, limit: MaxBody}
-	r.lists, r.limit = listsOf(r.output), cmp.Or(op.MaxBody, MaxBody)
+	r.lists, r.limit = operation.Lists(r.output), cmp.Or(op.MaxBody, MaxBody)
 	r.body, r.bare = op.Body()
 	switch {
 	case r.output == nil:
@@ -92,7 +92,7 @@ func (s *Server) serve(c *gin.Context, r *route) {
 		c.Status(r.status)
 		return
 	}
-	emptyLists(output, r.lists)
+	operation.FillLists(output, r.lists)
 	status := r.status
 	if r.op.Made && !r.op.MadeOne(output) {
 		status = http.StatusOK
@@ -184,35 +184,5 @@ func writeTyped(c *gin.Context, status int, body any) {
 	default:
 		_, _ = c.Writer.WriteString("error marshaling response")
 		panic(fmt.Errorf("the answer to %s %s cannot be written: %w", c.Request.Method, c.FullPath(), err))
-	}
-}
-
-// listsOf finds the lists of an output that JSON writes even if they are empty:
-// the output itself, or members of it.
-func listsOf(output reflect.Type) (fields [][]int) {
-	switch {
-	case output == nil:
-	case output.Kind() == reflect.Slice:
-		fields = append(fields, nil)
-	case output.Kind() == reflect.Struct:
-		for _, field := range reflect.VisibleFields(output) {
-			if field.Type.Kind() == reflect.Slice && field.Type.Elem().Kind() != reflect.Uint8 && !strings.Contains(field.Tag.Get("json"), ",omit") {
-				fields = append(fields, field.Index)
-			}
-		}
-	}
-	return fields
-}
-
-// emptyLists makes absent lists empty ones, which JSON writes as [].
-func emptyLists(output reflect.Value, fields [][]int) {
-	for _, index := range fields {
-		list := output
-		if index != nil {
-			list = output.FieldByIndex(index)
-		}
-		if list.IsNil() {
-			list.Set(reflect.MakeSlice(list.Type(), 0, 0))
-		}
 	}
 }

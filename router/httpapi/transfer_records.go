@@ -173,12 +173,8 @@ func exportQuery(c *gin.Context) (q transfer.ExportQuery, err error) {
 
 func (s *Server) export(c *gin.Context) {
 	ctx := c.Request.Context()
-	err := principal.Of(ctx).Need(principal.ScopeCaptain)
 	query, wrong := exportQuery(c)
-	if err == nil {
-		err = wrong
-	}
-	if err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeCaptain), wrong); err != nil {
 		abort(c, s.fail(ctx, err))
 		return
 	}
@@ -189,7 +185,7 @@ func (s *Server) export(c *gin.Context) {
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
 	records := 0
-	err = s.services.Transfer.Export(ctx, query, func(r transfer.Record) error {
+	err := s.services.Transfer.Export(ctx, query, func(r transfer.Record) error {
 		records++
 		return lines.Encode(r)
 	})

@@ -138,7 +138,7 @@ func valueSchema(t reflect.Type) *jsonschema.Schema {
 // refused if the tool is strict or another one is missing.
 func (p *params) read(ctx context.Context, s *Server, raw json.RawMessage, strict bool) (arguments []reflect.Value, passed string, err error) {
 	switch trimmed := bytes.TrimSpace(raw); {
-	case len(trimmed) == 0 || isNull(trimmed):
+	case len(trimmed) == 0 || string(trimmed) == "null":
 		raw = json.RawMessage("{}")
 	case trimmed[0] != '{':
 		return nil, "", errs.InvalidField("arguments", "must be an object of the tool's parameters")
@@ -172,8 +172,6 @@ func (p *params) read(ctx context.Context, s *Server, raw json.RawMessage, stric
 	}
 	return arguments, passed, nil
 }
-
-func isNull(value json.RawMessage) bool { return bytes.Equal(value, []byte("null")) }
 
 // shown makes a name that the caller chose fit for an error message.
 func shown(name string) string {
