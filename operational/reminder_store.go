@@ -45,12 +45,13 @@ type ReminderStore interface {
 	ClearReminders(ctx context.Context, clearing ReminderClearing, told func(count int) eventlog.Event) (open, all int, err error)
 }
 
-// ReminderPick says which reminders a change is about. One of By, Waiting,
+// ReminderPick says which reminders a change is about. One of By, Waiting, Project,
 // Numbers, Heard and Keys is set.
 type ReminderPick struct {
 	By      *time.Time       // those whose next time has come by then, the earliest first
 	Through int64            // with By: only numbers up to this one; 0: all
 	Waiting *ReminderWaiting // those that are due and of which nobody was told
+	Project string           // those that are due there, of which nobody was told: a person made them, and they name no agent
 	Numbers []int64          // these, if they are open
 	Heard   *Heard           // pending ones that wait for an event that happened, and were not snoozed
 	Keys    []string         // open ones whose idempotency keys begin so, by number

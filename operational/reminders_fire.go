@@ -266,32 +266,9 @@ func (s *Reminders) handOver(ctx context.Context, pick ReminderPick, message fun
 	}, s.announce)
 }
 
-// forProject tells whether a due reminder waits for whoever works on a project: one that a person made and that names no agent.
-func (r *Reminder) forProject(project string) bool {
-	return r.Status == ReminderDue && r.Project == project && project != "" && r.DeliveredTo == "" && r.AgentID == "" && r.CreatedBy == "" && r.Persona == check.DefaultPersona
-}
-
 // AtWork delivers to an agent what waits for whoever works on its project. It is for the router itself and checks no right.
 func (s *Reminders) AtWork(ctx context.Context, agentID, project string) error {
-	due, err := s.store.ListReminders(ctx, ReminderFilter{Status: []ReminderStatus{ReminderDue}, Project: project, Limit: MaxLimit})
-	if err != nil {
-		return err
-	}
-	var numbers []int64
-	for _, r := range due {
-		if r.forProject(project) && len(numbers) < fireBatch {
-			numbers = append(numbers, r.Number)
-		}
-	}
-	if len(numbers) == 0 {
-		return nil
-	}
-	_, _, err = s.handOver(ctx, ReminderPick{Numbers: numbers, Limit: len(numbers)}, func(r *Reminder) *Message {
-		if !r.forProject(project) {
-			return nil
-		}
-		return s.deliverTo(r, agentID)
-	})
+	_, _, err := s.handOver(ctx, ReminderPick{Project: project, Limit: fireBatch}, func(r *Reminder) *Message { return s.deliverTo(r, agentID) })
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"skillrouter/internal/check"
 	"skillrouter/internal/database/table"
 	"skillrouter/internal/eventlog"
 	"skillrouter/operational"
@@ -175,6 +176,8 @@ func selected(db *gorm.DB, pick operational.ReminderPick) *gorm.DB {
 		q = q.Where("number IN (SELECT number FROM reminders WHERE status = 'due' AND delivered_to = '' AND persona IN (?) "+
 			"UNION SELECT number FROM reminders WHERE status = 'due' AND delivered_to = '' AND created_by IN (?))",
 			orNone(pick.Waiting.Personas), orNone(pick.Waiting.Makers)).Order("number")
+	case pick.Project != "":
+		q = q.Where("status = 'due' AND delivered_to = '' AND persona = ? AND project = ? AND agent_id = '' AND created_by = ''", check.DefaultPersona, pick.Project).Order("number")
 	case pick.Heard != nil:
 		return heard(q, *pick.Heard)
 	case len(pick.Keys) > 0:

@@ -3,9 +3,12 @@ package store_test
 import (
 	"context"
 	"log/slog"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"skillrouter/comms"
 	"skillrouter/internal/errs"
@@ -170,4 +173,31 @@ func TestRemindersOfAProject(t *testing.T) {
 	b.advance(t, 2*time.Second)
 	beat("claude-code:owl", "", "working", 1)
 	beat("early", "shop", "exited: the session ended", 0)
+}
+
+// TestRemindersOfABusyProject: however many are due in the project that others were told of, the one that waits for whoever works there is told.
+func TestRemindersOfABusyProject(t *testing.T) {
+	b := newBench(t)
+	b.presence.OnWork(b.reminders.AtWork)
+	ctx := principal.With(t.Context(), principal.Open())
+	var scheduling errgroup.Group
+	for range operational.MaxLimit {
+		scheduling.Go(func() error {
+			_, err := b.reminders.Schedule(ctx, operational.ReminderDraft{Task: "look", Trigger: "time:+1s", Project: "shop", AgentID: "early"})
+			return err
+		})
+	}
+	if err := scheduling.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.reminders.Schedule(ctx, operational.ReminderDraft{Task: "check the canary", Trigger: "time:+1s", Project: "shop"}); err != nil {
+		t.Fatal(err)
+	}
+	b.advance(t, 2*time.Second)
+	for _, want := range []int{1, 0} {
+		answer, err := b.presence.Heartbeat(ctx, comms.Heartbeat{AgentID: "codex:" + strconv.Itoa(want), Project: "shop", Status: "working"})
+		if err != nil || answer.MessageCount != want {
+			t.Errorf("%d messages, want %d: %v", answer.MessageCount, want, err)
+		}
+	}
 }
