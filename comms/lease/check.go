@@ -185,7 +185,7 @@ func (r *recent) edit(j *judging, f ChangedFile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.edits[key]
-	if c == nil {
+	if c == nil || len(c.by)+len(c.told) >= maxOfFile { // anybody may name anybody
 		if len(r.edits) >= maxEdits {
 			r.forget(j.at)
 		}

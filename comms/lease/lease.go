@@ -137,8 +137,9 @@ const (
 	// momentAgo is how long one that lapsed is warned of, and for how long a change counts as made now.
 	momentAgo  = 10 * time.Minute
 	editingNow = 5 * time.Minute
-	// maxEdits bounds the latest changes that are remembered, some 200 bytes each.
-	maxEdits = 20_000
+	// maxEdits bounds the latest changes that are remembered, some 200 bytes each, and maxOfFile what is remembered of one file.
+	maxEdits  = 20_000
+	maxOfFile = 300
 	// keepPast is how long ended leases are remembered for changes that were made while the router was away, and
 	// maxPast how many.
 	keepPast = 24 * time.Hour

@@ -337,6 +337,20 @@ func TestTwoWhoChangeOneFileAreEachToldOnce(t *testing.T) {
 	}
 }
 
+// TestManyWhoChangeOneFile: names cost nothing, so that of one file not all are remembered who say that they change it.
+func TestManyWhoChangeOneFile(t *testing.T) {
+	x := newTeam(t)
+	alone := 0
+	for i := range 400 {
+		if x.check(fmt.Sprint("fox-", i), lease.ChangedFile{Path: "a.go", Folder: "/w"}) == "" {
+			alone++
+		}
+	}
+	if alone < 2 {
+		t.Errorf("of 400 who change a file %d were told of nobody", alone)
+	}
+}
+
 // TestLateEdits: what was changed while the router was away is told to whoever held it then, once, though the
 // hand-over is made again and again.
 func TestLateEdits(t *testing.T) {
