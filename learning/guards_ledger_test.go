@@ -24,6 +24,7 @@ type ledgerStore struct {
 	lesson.PipelineStore
 	gate chan struct{}
 	fail func(checks []lesson.CheckRecord) error
+	slow time.Duration // what reading takes
 
 	mu     sync.Mutex
 	checks []lesson.CheckRecord
@@ -53,10 +54,12 @@ func (tx *ledgerTx) PutApproval(*lesson.Approval) error                        {
 func (tx *ledgerTx) BoundApprovals(string, int) error                          { return nil }
 
 func (s *ledgerStore) Approval(context.Context, string) (a lesson.Approval, ok bool, err error) {
+	time.Sleep(s.slow)
 	return a, false, nil
 }
 
 func (s *ledgerStore) ListPermissions(context.Context, int) ([]lesson.Permission, error) {
+	time.Sleep(s.slow)
 	return nil, nil
 }
 
@@ -168,6 +171,23 @@ func TestVerdictWaitsForNoWrite(t *testing.T) {
 		if s := g.LedgerState(); s.Waiting != 0 || s.Failing != "" {
 			t.Errorf("%+v", s)
 		}
+	})
+}
+
+// TestVerdictOfASlowDisk: a check that is blocked asks several things of the database, and waits a second for all of them: its hook gives up
+// after two.
+func TestVerdictOfASlowDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &ledgerStore{gate: make(chan struct{}), slow: 900 * time.Millisecond}
+		close(store.gate)
+		g, end := running(t, store)
+		defer end()
+		begin := time.Now()
+		c := judged(t, g, "rm -rf /data")
+		if took := time.Since(begin); !c.Blocked || took != time.Second || !strings.Contains(strings.Join(c.Warnings, "\n"), "could not be read") {
+			t.Errorf("after %s: %+v", took, c)
+		}
+		time.Sleep(store.slow) // until it has read what nobody waits for any more
 	})
 }
 

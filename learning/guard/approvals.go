@@ -37,8 +37,8 @@ const (
 	// maxPendingOf and maxPendingAll bound what waits, of one token and of all; whoever has most gives way first.
 	maxPendingOf  = 100
 	maxPendingAll = 2000
-	// approvalWait is how long a check that is blocked waits for what a person said, and until it is on disk that an approval was used.
-	// A hook gives up after two seconds.
+	// approvalWait is how long a check that is blocked waits in all for what a person said, and until it is on disk that an approval was
+	// used. A hook gives up after two seconds.
 	approvalWait = time.Second
 
 	// DefaultPermissionDays and MaxPermissionDays bound a standing permission.
@@ -120,7 +120,8 @@ func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verd
 	if verdict.Decision != rule.DecisionBlock || action.Agent == "" {
 		return nil, ""
 	}
-	if p, err := g.permitted(ctx, action, *verdict); err != nil {
+	late := time.After(approvalWait)
+	if p, err := g.permitted(ctx, late, action, *verdict); err != nil {
 		said = unheard + errs.MessageOf(err)
 	} else if p != nil {
 		verdict.Lift(fmt.Sprintf("allowed until %s by %s (permission %s)", p.EndsAt.Format(time.DateOnly), p.Owner, p.ID))
@@ -145,7 +146,7 @@ func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verd
 	var old *lesson.Approval
 	var err error
 	if said == "" {
-		old, err = g.decided(ctx, id, exact, blocking, at)
+		old, err = g.decided(ctx, late, id, exact, blocking, at)
 	}
 	switch {
 	case err != nil:
@@ -154,7 +155,7 @@ func (g *Guards) ask(ctx context.Context, action rule.Action, verdict *rule.Verd
 	case old.State == lesson.ApprovalDenied:
 		said = fmt.Sprintf("%s refused this%s", old.DecidedBy, because(old.Notes))
 	default:
-		err := g.use(ctx, *old, check, at)
+		err := g.use(ctx, late, *old, check, at)
 		if err == nil {
 			verdict.Lift(fmt.Sprintf("allowed once by %s (approval %s)", old.DecidedBy, old.ID))
 			return nil, ""
@@ -213,10 +214,10 @@ func fullText(a rule.Action) string {
 const unheard = "what a person said of this could not be read: "
 
 // decided is what a person said of an action, if it still holds; nil: nothing.
-func (g *Guards) decided(ctx context.Context, id, exact string, blocking []rule.Match, at time.Time) (*lesson.Approval, error) {
+func (g *Guards) decided(ctx context.Context, late <-chan time.Time, id, exact string, blocking []rule.Match, at time.Time) (*lesson.Approval, error) {
 	var a lesson.Approval
 	var ok bool
-	err := soon(func() (err error) {
+	err := soon(late, func() (err error) {
 		a, ok, err = g.store.Approval(ctx, id)
 		return err
 	})
@@ -228,8 +229,8 @@ func (g *Guards) decided(ctx context.Context, id, exact string, blocking []rule.
 
 // use writes that an approval was used, and returns once that is on disk. Of two checks at once one has it. What was decided
 // anew since is another one.
-func (g *Guards) use(ctx context.Context, a lesson.Approval, check string, at time.Time) error {
-	return soon(g.store.Change(context.WithoutCancel(ctx), func(tx lesson.PipelineTx) error {
+func (g *Guards) use(ctx context.Context, late <-chan time.Time, a lesson.Approval, check string, at time.Time) error {
+	return soon(late, g.store.Change(context.WithoutCancel(ctx), func(tx lesson.PipelineTx) error {
 		stored, ok, err := tx.ApprovalOf(a.ID)
 		if err != nil {
 			return err
@@ -246,16 +247,14 @@ func (g *Guards) use(ctx context.Context, a lesson.Approval, check string, at ti
 	}, nil))
 }
 
-// soon waits for the database for as long as a check may.
-func soon(do func() error) error {
+// soon waits for the database until it is late: a check may for approvalWait, however often it asks.
+func soon(late <-chan time.Time, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
-	late := time.NewTimer(approvalWait)
-	defer late.Stop()
 	select {
 	case err := <-done:
 		return err
-	case <-late.C:
+	case <-late:
 		return errs.Errorf(errs.Unavailable, "the disk is slow, or another program holds the database")
 	}
 }

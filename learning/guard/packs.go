@@ -490,7 +490,7 @@ func (g *Guards) Explain(ctx context.Context, action rule.Action) (Explained, er
 	}
 	verdict := g.guard.Judge(ctx, action)
 	g.fill(verdict.Matches, g.clock())
-	allowed, err := g.permitted(ctx, action, verdict)
+	allowed, err := g.permitted(ctx, time.After(approvalWait), action, verdict)
 	if err != nil {
 		return Explained{}, err
 	}

@@ -78,12 +78,12 @@ func givePermission(tx lesson.PipelineTx, a lesson.Approval, draft ApprovalDraft
 }
 
 // permitted is the standing permission that lifts all that blocks an action; nil: there is none.
-func (g *Guards) permitted(ctx context.Context, action rule.Action, verdict rule.Verdict) (*lesson.Permission, error) {
+func (g *Guards) permitted(ctx context.Context, late <-chan time.Time, action rule.Action, verdict rule.Verdict) (*lesson.Permission, error) {
 	if verdict.Decision != rule.DecisionBlock || action.Agent == "" {
 		return nil, nil
 	}
 	var standing []lesson.Permission
-	if err := soon(func() (err error) {
+	if err := soon(late, func() (err error) {
 		standing, err = g.store.ListPermissions(ctx, 2*maxPermissions)
 		return err
 	}); err != nil {
