@@ -58,7 +58,7 @@ func (s *ledgerStore) Approval(context.Context, string) (a lesson.Approval, ok b
 	return a, false, nil
 }
 
-func (s *ledgerStore) ListPermissions(context.Context, int) ([]lesson.Permission, error) {
+func (s *ledgerStore) ListPermissions(context.Context, time.Time, int) ([]lesson.Permission, error) {
 	time.Sleep(s.slow)
 	return nil, nil
 }

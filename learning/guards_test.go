@@ -654,3 +654,41 @@ func TestGuardsRestoreByConfirmation(t *testing.T) {
 		t.Error("it cannot be demoted a second time")
 	}
 }
+
+// TestResetEndsEveryPermission: what a person allowed ends with his passphrase, however many were given and revoked since.
+func TestResetEndsEveryPermission(t *testing.T) {
+	g := openGuards(t)
+	at := *g.now
+	err := g.store.Change(t.Context(), func(tx lesson.PipelineTx) error {
+		for i := range 1001 {
+			p := lesson.Permission{ID: fmt.Sprint("p", i), AgentKind: "a", Folder: "/w", RuleIDs: []string{}, Exact: "x", CreatedAt: at, EndsAt: at.Add(24 * time.Hour)}
+			if err := tx.AddPermission(&p); err != nil {
+				return err
+			}
+			if p.RevokedAt = &at; i == 0 {
+				continue
+			}
+			if err := tx.RevokePermission(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil)()
+	if err != nil {
+		t.Fatal(err)
+	}
+	*g.now = at.Add(time.Hour)
+	if err := g.EndPermissions(principal.With(t.Context(), principal.System()), *g.now); err != nil {
+		t.Fatal(err)
+	}
+	err = g.store.Change(t.Context(), func(tx lesson.PipelineTx) error {
+		p, ok, err := tx.PermissionOf("p0")
+		if !ok || p.RevokedAt == nil {
+			t.Errorf("it holds still: %+v", p)
+		}
+		return err
+	}, nil)()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

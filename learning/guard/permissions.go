@@ -82,14 +82,14 @@ func (g *Guards) permitted(ctx context.Context, late <-chan time.Time, action ru
 	if verdict.Decision != rule.DecisionBlock || action.Agent == "" {
 		return nil, nil
 	}
+	exact, at := "", g.clock()
 	var standing []lesson.Permission
 	if err := soon(late, func() (err error) {
-		standing, err = g.store.ListPermissions(ctx, 2*maxPermissions)
+		standing, err = g.store.ListPermissions(ctx, at, 2*maxPermissions)
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	exact, at := "", g.clock()
 	for _, p := range standing {
 		switch {
 		case !p.Live(at), !principal.SameVoice(p.AgentKind, action.Agent), !p.Covers(verdict.Matches),
@@ -176,7 +176,7 @@ func (g *Guards) Permissions(ctx context.Context) (PermissionList, error) {
 	if err := p.Need(principal.ScopeRead); err != nil {
 		return PermissionList{}, err
 	}
-	list, err := g.store.ListPermissions(ctx, maxPermissions)
+	list, err := g.store.ListPermissions(ctx, time.Time{}, maxPermissions)
 	if err != nil {
 		return PermissionList{}, err
 	}
@@ -197,9 +197,9 @@ func (g *Guards) RevokePermission(ctx context.Context, id string) (lesson.Permis
 
 // EndPermissions ends what persons allowed before a time, because the passphrase was reset then.
 func (g *Guards) EndPermissions(ctx context.Context, before time.Time) error {
-	standing, err := g.store.ListPermissions(ctx, 2*maxPermissions)
+	standing, err := g.store.ListPermissions(ctx, g.clock(), 2*maxPermissions)
 	for _, p := range standing {
-		if err == nil && p.CreatedAt.Before(before) && p.Live(g.clock()) {
+		if err == nil && p.CreatedAt.Before(before) {
 			_, err = g.revoke(ctx, p.ID, "the reset of the passphrase")
 		}
 	}

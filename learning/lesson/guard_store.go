@@ -27,8 +27,8 @@ type GuardStore interface {
 	Approval(ctx context.Context, id string) (approval Approval, ok bool, err error)
 	// ListApprovals returns approvals, newest first, whose number is below before (0: all), of one agent and of one state at a time, if they are named.
 	ListApprovals(ctx context.Context, agent string, state ApprovalState, at time.Time, before int64, limit int) ([]Approval, error)
-	// ListPermissions returns the permissions, newest first; those that were revoked too.
-	ListPermissions(ctx context.Context, limit int) ([]Permission, error)
+	// ListPermissions returns the permissions that hold at a time, newest first; of the zero time, also those that have ended or were revoked.
+	ListPermissions(ctx context.Context, at time.Time, limit int) ([]Permission, error)
 }
 
 // GuardTx is what a transaction can do with the guard's ledger. It is part of PipelineTx.

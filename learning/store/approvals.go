@@ -80,8 +80,12 @@ func (tx *transaction) RemoveApprovals(before time.Time) error {
 var permissions = table.Of[lesson.Permission]("permissions", "Number num", "RuleIDs rules", "Withheld").Numbered("num")
 
 // ListPermissions implements lesson.GuardStore.
-func (s *Store) ListPermissions(ctx context.Context, limit int) ([]lesson.Permission, error) {
-	return permissions.List(s.Read.WithContext(ctx), "ORDER BY num DESC LIMIT ?", limit)
+func (s *Store) ListPermissions(ctx context.Context, at time.Time, limit int) ([]lesson.Permission, error) {
+	var c table.Conditions
+	if !at.IsZero() {
+		c.Add("revoked_at IS NULL AND ends_at > ?", table.Millis(at))
+	}
+	return permissions.List(s.Read.WithContext(ctx), c.Text+" ORDER BY num DESC LIMIT ?", c.With(limit)...)
 }
 
 // PermissionOf implements lesson.GuardTx.
