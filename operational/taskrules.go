@@ -97,7 +97,8 @@ func checkAfter(after []string) error {
 	return nil
 }
 
-// CheckOrder refuses a task that would wait for itself, and names those by way of which. load returns tasks by their ids.
+// CheckOrder refuses a task that would wait for itself, and names those by way of which. load returns tasks by their ids. What is finished
+// waits for nothing.
 func (t *Task) CheckOrder(load func(ids []string) ([]Task, error)) error {
 	behind, reached := map[string]Task{}, slices.Clone(t.After) // each by the task that waits for it
 	for _, id := range t.After {
@@ -111,7 +112,7 @@ func (t *Task) CheckOrder(load func(ids []string) ([]Task, error)) error {
 		reached = nil
 		for _, one := range found {
 			for _, id := range one.After {
-				if behind[id].ID == "" {
+				if one.Status.Open() && behind[id].ID == "" {
 					behind[id], reached = one, append(reached, id)
 				}
 			}

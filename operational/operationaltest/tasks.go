@@ -313,6 +313,12 @@ func taskOrder(t *testing.T, w World[operational.TaskService]) {
 	}
 	check(svc.Cancel(ctx, ref(push), operational.TaskNote{}))
 	refuses(t, errs.Conflict)(svc.Wait(ctx, ref(push), operational.TaskOrder{After: []string{ref(deploy)}}))
+	dig := check(svc.Create(ctx, operational.TaskDraft{Title: "dig"}))
+	pour := check(svc.Create(ctx, operational.TaskDraft{Title: "pour", After: []string{ref(dig)}}))
+	check(svc.Cancel(ctx, ref(pour), operational.TaskNote{}))
+	if freed := check(svc.Wait(ctx, ref(dig), operational.TaskOrder{After: []string{ref(pour)}})); freed.WaitsFor != nil { // what is finished waits no more
+		t.Errorf("it waits for %v", freed.WaitsFor)
+	}
 	b := agent("builder-2")
 	refuses(t, errs.Forbidden)(w.As(b).Wait(w.Context(t.Context(), b), ref(deploy), operational.TaskOrder{}))
 }
