@@ -54,12 +54,12 @@ func (tx *ledgerTx) PutApproval(*lesson.Approval) error                        {
 func (tx *ledgerTx) BoundApprovals(string, int) error                          { return nil }
 
 func (s *ledgerStore) Approval(context.Context, string) (a lesson.Approval, ok bool, err error) {
-	time.Sleep(s.slow)
+	<-time.After(s.slow)
 	return a, false, nil
 }
 
 func (s *ledgerStore) ListPermissions(context.Context, time.Time, int) ([]lesson.Permission, error) {
-	time.Sleep(s.slow)
+	<-time.After(s.slow)
 	return nil, nil
 }
 
@@ -187,7 +187,7 @@ func TestVerdictOfASlowDisk(t *testing.T) {
 		if took := time.Since(begin); !c.Blocked || took != time.Second || !strings.Contains(strings.Join(c.Warnings, "\n"), "could not be read") {
 			t.Errorf("after %s: %+v", took, c)
 		}
-		time.Sleep(store.slow) // until it has read what nobody waits for any more
+		<-time.After(store.slow) // until it has read what nobody waits for any more
 	})
 }
 
