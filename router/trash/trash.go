@@ -226,8 +226,9 @@ func (t *Trash) Restore(ctx context.Context, ref DeletedRef) (c learning.Change,
 	if c, err = t.find(ctx, ref); err != nil {
 		return c, err
 	}
-	everybodys := c.Kind == router.KindFact || c.Kind == router.KindProcedure // any agent may change and delete these
-	if !everybodys && !caller.Has(principal.ScopeCaptain) && c.By != learning.ChangerOf(ctx) && !caller.Is(c.Author) {
+	persona, _, _ := strings.Cut(c.ID, "/") // of a fact or a procedure: who may replace and delete it may have it back
+	replaces := (c.Kind == router.KindFact || c.Kind == router.KindProcedure) && learning.MayReplace(caller, persona, c.Author) == nil
+	if !replaces && !caller.Has(principal.ScopeCaptain) && c.By != learning.ChangerOf(ctx) && !caller.Is(c.Author) {
 		return c, errs.Errorf(errs.Forbidden, "another agent wrote and deleted it: only they or a captain may have it back")
 	}
 	return c, t.takeBack(ctx, c)

@@ -336,6 +336,23 @@ func TestWhoseTrash(t *testing.T) {
 	need(t, err)
 }
 
+// TestAnothersPersona: what one agent wrote for a persona of its own, no other has back after a captain deleted it.
+func TestAnothersPersona(t *testing.T) {
+	w := open(t)
+	_, err := w.facts.Remember(w.as("bob"), fact.Draft{Persona: "coder", Key: "k", Value: json.RawMessage("1")})
+	need(t, err)
+	_, err = w.procedures.Save(w.as("bob"), procedure.Draft{Persona: "coder", Name: "p", Steps: []procedure.Step{{Name: "go", Action: "go on"}}})
+	need(t, err)
+	need(t, w.facts.Forget(w.as(""), fact.Ref{Persona: "coder", Key: "k"}))
+	need(t, w.procedures.Delete(w.as(""), procedure.Ref{Persona: "coder", Name: "p"}))
+	for kind, id := range map[string]string{"fact": "coder/k", "procedure": "coder/p"} {
+		_, err = w.trash.Restore(w.as("ann"), trash.DeletedRef{Kind: kind, ID: id})
+		w.code(err, errs.Forbidden, "another agent")
+		_, err = w.trash.Restore(w.as("bob"), trash.DeletedRef{Kind: kind, ID: id})
+		need(t, err)
+	}
+}
+
 // TestOwnTrashBesideOthers: what other projects delete, however much it is, hides nothing from a token that may not see it.
 func TestOwnTrashBesideOthers(t *testing.T) {
 	w := open(t)
