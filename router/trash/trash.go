@@ -135,10 +135,11 @@ func New(store Store, ports Ports, now clock.Clock) *Trash {
 // purgeEvery is how often what was kept for long enough is looked for.
 const purgeEvery = time.Hour
 
-// Run purges until ctx ends, and returns nil.
+// Run purges until ctx ends, and returns nil. It begins at once: a router may never run for an hour.
 func (t *Trash) Run(ctx context.Context) error {
-	for committer.Pause(ctx, purgeEvery) == nil {
+	for ctx.Err() == nil {
 		_ = t.Purge(ctx) // it is tried again
+		_ = committer.Pause(ctx, purgeEvery)
 	}
 	return nil
 }

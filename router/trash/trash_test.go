@@ -287,6 +287,28 @@ func TestThirtyDays(t *testing.T) {
 	}
 }
 
+// TestPurgeAtStart: a router that never runs for an hour purges too.
+func TestPurgeAtStart(t *testing.T) {
+	w := open(t)
+	need(t, w.knowledge.Delete(w.as(""), w.entry("", "Kept for too long", "")))
+	w.pass(31 * 24 * time.Hour)
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = w.trash.Run(ctx) })
+	defer running.Wait()
+	defer stop()
+	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		kept, err := w.store.Changes(t.Context(), learning.ChangeFilter{Limit: 10})
+		need(t, err)
+		if len(kept) == 0 {
+			return
+		}
+		if time.Since(begin) > 10*time.Second {
+			t.Fatalf("%v is kept", kept)
+		}
+	}
+}
+
 func TestPlaceTaken(t *testing.T) {
 	w := open(t)
 	owner := w.as("")
