@@ -23,6 +23,7 @@ import (
 	"skillrouter/learning/fact"
 	"skillrouter/learning/guard"
 	"skillrouter/learning/guard/rule"
+	"skillrouter/learning/history"
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
@@ -45,6 +46,7 @@ type world struct {
 	lessons     *lesson.Lessons
 	verdicts    *verdict.Verdicts
 	guards      *guard.Guards
+	proposals   *history.Consolidation
 	trash       *trash.Trash
 	mu          sync.Mutex
 	at          time.Time
@@ -86,6 +88,7 @@ func open(t *testing.T) *world {
 	w.verdicts, err = verdict.New(t.Context(), w.store, verdict.Options{Options: options, Used: w.knowledge.Used})
 	need(t, err)
 	w.knowledge.LearnFrom(w.verdicts)
+	w.proposals = history.NewConsolidation(w.store, history.Ports{Facts: w.facts, Episodes: w.episodes, Procedures: w.procedures}, history.ConsolidationOptions{Options: options})
 	kinds := []kind.Memory{
 		kind.Lessons(w.lessons, w.store), kind.Patterns(patterns, w.store), kind.Entries(w.knowledge, w.store), kind.Procedures(w.procedures, w.store),
 		kind.Facts(w.facts, w.store, w.now), kind.Episodes(w.episodes, w.experiences, w.store),
@@ -98,7 +101,7 @@ func open(t *testing.T) *world {
 		}
 	}
 	w.trash = trash.New(w.store, trash.Ports{
-		Kinds: kinds, Decisions: decision.New(w.knowledge, func(int64) string { return "" }),
+		Kinds: kinds, Consolidation: w.proposals, Decisions: decision.New(w.knowledge, func(int64) string { return "" }),
 		Follow: func(ctx context.Context, events []eventlog.Event) error {
 			return cmp.Or(w.guards.Follow(ctx, events), w.verdicts.Load(ctx))
 		},
@@ -521,6 +524,77 @@ func TestUndoOfEveryKind(t *testing.T) {
 	if entry.SupersededBy != "" || taughtNow.Status != taught.Status || string(value.Value) != `{"a":1}` || episodeNow.Title != "It broke" || episodeNow.Importance != happened.Importance {
 		t.Errorf("%+v\n%+v\n%s\n%+v", entry, taughtNow.Status, value.Value, episodeNow)
 	}
+}
+
+// TestUndoOfAcceptance: to take it back deletes what it stored, and nothing that was there before or came since.
+func TestUndoOfAcceptance(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		before, since bool
+	}{{"alone", false, false}, {"over another value", true, false}, {"changed since", false, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			w := open(t)
+			ann := w.as("ann")
+			remember := func(by, value string) {
+				_, err := w.facts.Remember(w.as(by), fact.Draft{Key: "project.test_command", Value: json.RawMessage(value), TTL: new(int64(0))})
+				need(t, err)
+				w.pass(time.Minute)
+			}
+			if c.before {
+				remember("bob", `"make test"`)
+			}
+			made, err := w.proposals.Consolidate(ann, history.TranscriptDraft{Text: "User: The test command is `pytest -q`.\nAssistant: Thanks."})
+			need(t, err)
+			if len(made.Proposals) != 1 {
+				t.Fatalf("%+v", made)
+			}
+			_, err = w.proposals.Accept(ann, made.Proposals[0].ID)
+			need(t, err)
+			w.pass(time.Minute)
+			if c.since {
+				remember("bob", `"make test"`)
+			}
+			_, err = w.trash.Undo(ann, trash.LastChange{Confirm: true})
+			found, there, read := w.store.Fact(t.Context(), "default", "project.test_command")
+			versions, listed := w.facts.History(ann, fact.Ref{Key: "project.test_command"})
+			need(t, cmp.Or(read, listed))
+			if !c.before && !c.since {
+				if need(t, err); there {
+					t.Errorf("%s is there", found.Value)
+				}
+				return
+			}
+			if w.code(err, errs.Conflict, "said something else"); !there || len(versions) != 1 {
+				t.Errorf("%s is left, with %d versions", found.Value, len(versions))
+			}
+		})
+	}
+}
+
+// TestUndoOfAcceptedEpisode: what somebody else wrote into the episode since stays.
+func TestUndoOfAcceptedEpisode(t *testing.T) {
+	w := open(t)
+	ann, owner := w.as("ann"), w.as("")
+	made, err := w.proposals.Consolidate(ann, history.TranscriptDraft{Text: "Assistant: $ pytest -q\nTool: E   ModuleNotFoundError: No module named 'attrs'\n" +
+		"Assistant: $ pip install attrs\nTool: Successfully installed attrs\nAssistant: $ pytest -q\nTool: 8 passed in 0.5s"})
+	need(t, err)
+	at := slices.IndexFunc(made.Proposals, func(p history.Proposal) bool { return p.Kind == history.ProposalEpisode })
+	if at < 0 {
+		t.Fatalf("%+v", made)
+	}
+	accepted, err := w.proposals.Accept(ann, made.Proposals[at].ID)
+	need(t, err)
+	w.pass(time.Minute)
+	_, err = w.episodes.Edit(owner, accepted.StoredAs, episode.Patch{Title: new("It needed attrs")})
+	need(t, err)
+	_, err = w.trash.Undo(ann, trash.LastChange{Confirm: true})
+	w.code(err, errs.Conflict, "somebody else changed")
+	_, err = w.episodes.Episode(owner, accepted.StoredAs)
+	need(t, err)
+	w.undo(owner, trash.LastChange{})
+	w.undo(ann, trash.LastChange{})
+	_, err = w.episodes.Episode(owner, accepted.StoredAs)
+	w.code(err, errs.NotFound, "")
 }
 
 func TestRuleComesBack(t *testing.T) {

@@ -129,7 +129,7 @@ func (t *Trash) undo(ctx context.Context, c learning.Change) error {
 		_, err := t.ports.Incidents.Accept(learning.TakingBack(ctx, c.Number), history.Decision{IDs: []string{c.ID}, Undo: true, By: principal.Of(ctx).AgentID})
 		return err
 	case c.Kind == "proposal" && c.Operation == learning.Accepted:
-		if err := t.unstore(ctx, c.ID); err != nil {
+		if err := t.unstore(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -190,20 +190,28 @@ func alike(a, b json.RawMessage) bool {
 	return one.String() == other.String() || empty(a) && empty(b)
 }
 
-// unstore deletes what an accepted proposal was stored as.
-func (t *Trash) unstore(ctx context.Context, id string) error {
-	p, err := t.ports.Consolidation.Proposal(ctx, id)
+// unstore deletes what an accepted proposal was stored as, unless more would go with it: what was there before, or was changed since.
+func (t *Trash) unstore(ctx context.Context, c learning.Change) error {
+	p, err := t.ports.Consolidation.Proposal(ctx, c.ID)
 	if err != nil || p.StoredAs == "" {
 		return err
 	}
-	as := p.StoredAs
+	as, memory := p.StoredAs, t.kinds[string(p.Kind)]
+	var others []kind.Version
 	if p.Kind != history.ProposalEpisode {
 		as = p.Persona + "/" + as
+		others, err = memory.Pages.Versions(ctx, as)
 	}
-	if err := t.kinds[string(p.Kind)].Undo.Remove(learning.TakingBack(ctx, learning.Nothing), as); errs.CodeOf(err) != errs.NotFound {
-		return err
+	if len(others) > 0 {
+		return errs.Errorf(errs.Conflict, "the %s %s said something else before it, or says so since: change that one", p.Kind, as)
 	}
-	return nil
+	if err = cmp.Or(err, t.untouched(ctx, learning.Change{Number: c.Number, Kind: string(p.Kind), ID: as, By: c.By})); err == nil {
+		err = memory.Undo.Remove(learning.TakingBack(ctx, learning.Nothing), as)
+	}
+	if errs.CodeOf(err) == errs.NotFound {
+		err = nil
+	}
+	return err
 }
 
 // unsay takes back the decision that was heard last.
