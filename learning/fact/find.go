@@ -107,7 +107,6 @@ func (f *Facts) Find(ctx context.Context, query Search) (FactsFound, error) {
 	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), wrongPersona, learning.CheckQuery(query.Query), wrongLimit); err != nil {
 		return FactsFound{}, err
 	}
-	// Some of those that are found may have expired and not been swept.
 	found, err := f.Ask(ctx, shelf.ShelfQuery{
 		Query: tfidf.Query{
 			Text: query.Query, Project: persona, Category: query.Category, Tags: shelf.Written(nil, query.AgentID),

@@ -30,7 +30,7 @@ type changed struct {
 	number                 string   // the column by which people may call it too; empty: none
 	title, project, author string   // columns; empty: none
 	said                   []string // the columns that are kept of a change; none: all that it changed
-	unique                 []string // besides the key: no other row of the table may have the same
+	unique                 []string // besides the key: no other row of the table may have the same in all of them; none: it may
 	own                    []string // columns that follow from files, and are never put back
 	children               []child
 }
@@ -343,7 +343,10 @@ func (k changed) insert(tx *gorm.DB, c learning.Change, row learning.RowWas) err
 
 // free refuses a row whose key, or what else there may be once, another row has.
 func (k changed) free(tx *gorm.DB, c learning.Change, values map[string]any) error {
-	for _, columns := range append([][]string{k.key}, one(k.unique)...) {
+	for _, columns := range [][]string{k.key, k.unique} {
+		if columns == nil {
+			continue
+		}
 		args := make([]any, len(columns))
 		for i, column := range columns {
 			args[i] = values[column]
@@ -358,13 +361,6 @@ func (k changed) free(tx *gorm.DB, c learning.Change, values map[string]any) err
 		}
 	}
 	return nil
-}
-
-func one(columns []string) (lists [][]string) {
-	for _, column := range columns {
-		lists = append(lists, []string{column})
-	}
-	return lists
 }
 
 // putBack has a memory's columns say again what they said, unless they say something else by now.

@@ -159,11 +159,7 @@ func (tx *transaction) DeleteFact(persona, key string) (gone bool, err error) {
 	if _, err := table.Exec(tx.db, "DELETE FROM facts WHERE persona = ? AND key = ?", persona, key); err != nil {
 		return false, err
 	}
-	versions, err := table.Exec(tx.db, "DELETE FROM fact_versions WHERE persona = ? AND key = ?", persona, key)
-	if err != nil {
-		return false, err
-	}
-	n, err := versions.RowsAffected()
+	n, err := table.Affected(table.Exec(tx.db, "DELETE FROM fact_versions WHERE persona = ? AND key = ?", persona, key))
 	return n > 0, err
 }
 
@@ -220,9 +216,6 @@ func (tx *transaction) plain(where string, args ...any) ([]fact.Fact, error) {
 
 // each runs a statement on each fact's version.
 func (tx *transaction) each(statement string, due []fact.Fact) error {
-	if len(due) == 0 {
-		return nil
-	}
 	return table.ExecEach(tx.db, statement, func(yield func([]any) bool) {
 		for _, fact := range due {
 			if !yield([]any{fact.Version}) {
