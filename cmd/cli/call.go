@@ -152,7 +152,7 @@ func nearNames(names []string, meant string) string {
 	return " (do you mean " + strings.Join(near, " or ") + "?)"
 }
 
-// toolArguments reads what is given for a tool, NAME=VALUE each. What several values are given for is a list.
+// toolArguments reads the words NAME=VALUE of a call. A name that is given several times gets a list.
 func (s *shell) toolArguments(tool tool, words []string) (map[string]any, error) {
 	schema, given := tool.InputSchema, map[string]any{}
 	for _, word := range words {

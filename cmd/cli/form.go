@@ -431,10 +431,13 @@ func (s *shell) flag(name string, f operation.Field) boundFlag {
 	return flag
 }
 
-// chosen is which of some words is meant: anti-pattern is anti_pattern, and done is completed. What is none of them stays.
+// otherStates are states as people also call them.
+var otherStates = map[string]string{"done": "completed", "finished": "completed", "todo": "pending"}
+
+// chosen returns the choice that a word means: anti-pattern is anti_pattern, and done is completed. Any other word stays as it is.
 func chosen(word string, all []string) string {
 	written := strings.ToLower(strings.NewReplacer("-", "_", " ", "_").Replace(word))
-	for _, meant := range []string{written, map[string]string{"done": "completed", "finished": "completed", "todo": "pending"}[written]} {
+	for _, meant := range []string{written, otherStates[written]} {
 		if slices.Contains(all, meant) {
 			return meant
 		}

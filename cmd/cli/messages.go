@@ -58,8 +58,8 @@ router, until it is interrupted.`,
 	return cmd
 }
 
-// follow prints each message, of the thread if one is asked for, on a line of its own as it arrives. What is not acknowledged
-// because the router went away is acknowledged with the next.
+// follow prints each message on a line of its own as it arrives, or only those of a thread. If the router was away, the next
+// acknowledgement includes the messages before it.
 func (s *shell) follow(ctx context.Context, c *client.Client, query comms.InboxQuery, since int64, ack bool) error {
 	up, down := s.awayOnce()
 	var shown []string // and not acknowledged yet

@@ -89,7 +89,7 @@ func written(show func(w io.Writer)) block {
 	return block(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// render prints a page. What it says of nothing is no line.
+// render prints a page, without empty lines before and after it.
 func render(w io.Writer, text string, answer any) {
 	page := template.Must(template.New("page").Funcs(pageWords).Parse(text))
 	cleaned(page.Root)

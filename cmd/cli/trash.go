@@ -58,8 +58,8 @@ func (s *shell) undoCommand() *cobra.Command {
 		use: "undo [HANDLE]", short: "Take back what you did last, or what a person decided at an agent's prompt", args: between(0, &handle),
 		long: `Takes back your own last change in this project: a delete, an edit, a merge, a retirement,
 or that you accepted or declined something. It says what that is, and asks. A second
-undo takes back the one before. What somebody else changed since stays. Messages,
-stops and runs have left: they are not taken back.
+undo takes back the change before it. It refuses if somebody else changed the same
+thing since. Messages, stops and runs have left: they are not taken back.
 
 With the HANDLE of a decision or a constraint that is in force it takes that one back.
 If it had replaced another one, that one is in force again.`,
