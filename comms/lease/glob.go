@@ -33,8 +33,9 @@ const (
 // Letters are compared without their case and in their composed form, on every system: a repository that is
 // checked out on a Mac or on Windows holds one file of the name, whoever writes it.
 type Glob struct {
-	text string
-	alts []alternative
+	text  string
+	start string // of whatever it stands for, folded: what does not begin so need not be compared
+	alts  []alternative
 }
 
 // alternative is a pattern without braces, element by element.
@@ -61,7 +62,7 @@ func either(pattern string) (Glob, error) {
 	if classes, wrong := Compile(pattern, true); err == nil && wrong == nil && strings.ContainsRune(pattern, '[') {
 		g.alts = append(g.alts, classes.alts...)
 	}
-	return g, err
+	return g.started(), err
 }
 
 // Compile reads a pattern, which is relative to the root of a repository.
@@ -95,7 +96,24 @@ func Compile(pattern string, classes bool) (Glob, error) {
 		}
 		g.alts = append(g.alts, alt)
 	}
-	return g, nil
+	return g.started(), nil
+}
+
+// started is the Glob with its start, which is that of its only alternative: its elements before the first with wildcards.
+func (g Glob) started() Glob {
+	if g.start = ""; len(g.alts) != 1 {
+		return g
+	}
+	for i, s := range g.alts[0] {
+		if s.literal == "" {
+			break
+		}
+		if i > 0 {
+			g.start += "/"
+		}
+		g.start += s.literal
+	}
+	return g
 }
 
 // bracketEscaper has brackets mean themselves, also those that do so already.
@@ -120,7 +138,7 @@ func Path(path string, whole bool) (g Glob, ok bool) {
 	if whole {
 		alt = append(alt, segment{deep: true})
 	}
-	return Glob{text: path, alts: []alternative{alt}}, len(alt) > 0
+	return Glob{text: path, alts: []alternative{alt}}.started(), len(alt) > 0
 }
 
 // String is the pattern as it was given.
@@ -129,6 +147,9 @@ func (g Glob) String() string { return g.text }
 // Overlaps tells whether there is a path that both stand for. It is exact but for two classes, which are taken to have a
 // character in common: it may say yes too often and never no.
 func (g Glob) Overlaps(other Glob) bool {
+	if n := min(len(g.start), len(other.start)); g.start[:n] != other.start[:n] {
+		return false
+	}
 	return slices.ContainsFunc(g.alts, func(a alternative) bool { return slices.ContainsFunc(other.alts, a.overlaps) })
 }
 

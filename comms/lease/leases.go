@@ -39,6 +39,7 @@ type Leases struct {
 
 	mu      sync.RWMutex
 	held    map[int64]*held
+	globs   map[string][]lying // by the project
 	ofAgent map[string]map[int64]*held
 	active  int
 	past    []*held // that ended lately, the first ended first
@@ -51,13 +52,19 @@ type held struct {
 	globs []Glob
 }
 
+// lying is a pattern of a lease, beside others of its project in memory: a check looks at all of them.
+type lying struct {
+	glob Glob
+	of   *held
+}
+
 var _ Service = (*Leases)(nil)
 
 // Open makes Leases of what is held. Run must be started for leases to lapse.
 func Open(ctx context.Context, store Store, holders Holders, mail Mail, log *slog.Logger, options Options) (*Leases, error) {
 	l := &Leases{
 		store: store, holders: holders, mail: mail, now: options.Now, files: options.Files, log: log, kick: make(chan struct{}, 1),
-		held: map[int64]*held{}, ofAgent: map[string]map[int64]*held{},
+		held: map[int64]*held{}, globs: map[string][]lying{}, ofAgent: map[string]map[int64]*held{},
 	}
 	if l.now == nil {
 		l.now = time.Now
@@ -94,6 +101,9 @@ func compileAll(patterns []string, classes bool) (globs []Glob, err error) {
 // put takes a lease into memory; mu is held, or nobody else is there yet.
 func (l *Leases) put(h *held) {
 	l.held[h.ID] = h
+	for _, g := range h.globs {
+		l.globs[h.Project] = append(l.globs[h.Project], lying{g, h})
+	}
 	l.active++
 	if l.ofAgent[h.AgentID] == nil {
 		l.ofAgent[h.AgentID] = map[int64]*held{}
@@ -114,20 +124,20 @@ func (l *Leases) bury(h *held) {
 
 // forget takes the lease out of memory that ended first; mu is held.
 func (l *Leases) forget() {
-	delete(l.held, l.past[0].ID)
+	gone := l.past[0]
+	delete(l.held, gone.ID)
+	l.globs[gone.Project] = slices.DeleteFunc(l.globs[gone.Project], func(p lying) bool { return p.of == gone })
+	if len(l.globs[gone.Project]) == 0 {
+		delete(l.globs, gone.Project)
+	}
 	l.past = l.past[1:]
 }
 
 // overlapping passes on the leases of a project that a pattern overlaps with, each with its pattern that does; mu is held.
 func (l *Leases) overlapping(project string, g Glob, found func(h *held, pattern string)) {
-	for _, h := range l.held {
-		if h.Project != project {
-			continue
-		}
-		for _, own := range h.globs {
-			if own.Overlaps(g) {
-				found(h, own.text)
-			}
+	for _, p := range l.globs[project] {
+		if p.glob.Overlaps(g) {
+			found(p.of, p.glob.text)
 		}
 	}
 }
