@@ -12,16 +12,14 @@ import (
 
 // edits are one of each kind.
 var edits = map[string]edit{
-	"block": markdownBlock(rules),
+	"block": markdownBlock(rulesOf("")),
 	"hash":  hashBlock("a = 1", nil),
 	"json": jsonEdit{
 		members: []member{
 			{path: []string{"version"}, value: "1", weak: true},
 			{path: []string{"mcpServers", serverName}, value: `{"command":"skillrouter","args":["mcp"]}`},
 		},
-		elements: Content{Program: "/it's/skillrouter"}.groups(ClaudeCode, []wired{
-			{"PreToolUse", "pre-tool-use", claudeTools, 10}, {"SessionStart", "session-start", "", 10},
-		}),
+		elements: Content{Program: "/it's/skillrouter"}.hooks(ClaudeCode, false),
 	},
 }
 

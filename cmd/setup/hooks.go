@@ -9,16 +9,6 @@ import (
 	"skillrouter/internal/strictjson"
 )
 
-// Times after which agents end a hook, in seconds. They are far above what one
-// takes (milliseconds): they are for a machine that stands still.
-const (
-	hookSeconds  = 10
-	startSeconds = 15 // the first of a day may start the router
-	// codexEndSeconds is the most that Codex gives a hook at a session's end; more it
-	// cuts, and warns of at each session.
-	codexEndSeconds = 3
-)
-
 // ourHook tells a hook that setup wrote, whatever the program's path and name.
 var ourHook = lazyregexp.New(`(?:^|[\s"'/\\])hook (?:session-start|user-prompt|pre-tool-use|post-tool-use|post-tool-use-failure|pre-compact|subagent-start|turn-end|session-end) --for [a-z-]+`)
 
@@ -57,52 +47,42 @@ func shellWord(goos, word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// wired is one of an agent's events, and ours for it.
-type wired struct {
-	theirs  string // the agent's name of the event
-	ours    string
-	matcher string // of tools; empty: every one
-	seconds int
-}
-
-// groups are Claude Code's form of hooks, which Codex and Gemini took over:
-// {"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", …}]}]}}.
-func (c Content) groups(agent Agent, events []wired) []element {
-	elements := make([]element, 0, len(events))
-	for _, e := range events {
-		type handler struct {
-			Name    string `json:"name,omitempty"`
-			Type    string `json:"type"`
-			Command string `json:"command"`
-			Timeout int    `json:"timeout"`
-			// Claude Code's alone: what it does if the hook fails.
-			OnFailure string `json:"onFailure,omitempty"`
-		}
-		h := handler{Type: "command", Command: c.commandLine(runtime.GOOS, agent, e.ours), Timeout: e.seconds}
-		if agent == Gemini {
-			h.Name, h.Timeout = "skillrouter-"+e.ours, e.seconds*1000 // Gemini counts milliseconds
-		}
-		if agent == ClaudeCode && c.Strict && e.ours == "pre-tool-use" {
-			h.OnFailure = "block" // a program that is gone must not open the guard either
-		}
-		elements = append(elements, element{path: []string{"hooks", e.theirs}, ours: oursAlone, value: asJSON(struct {
-			Matcher string    `json:"matcher,omitempty"`
-			Hooks   []handler `json:"hooks"`
-		}{e.matcher, []handler{h}})})
+// hooks are the elements of an agent's events, in Claude Code's form, which Codex and Gemini took over:
+// {"hooks": {EVENT: [{"matcher": …, "hooks": [{"type": "command", …}]}]}}, or in Cursor's, which is flat:
+// {"hooks": {EVENT: [{"command": …}]}}.
+func (c Content) hooks(agent Agent, flat bool) (elements []element) {
+	type handler struct {
+		Name    string `json:"name,omitempty"`
+		Type    string `json:"type,omitempty"`
+		Command string `json:"command"`
+		Timeout int    `json:"timeout"`
+		// What Claude Code and Cursor do if the hook fails: a program that is gone must not open the guard either.
+		OnFailure  string `json:"onFailure,omitempty"`
+		FailClosed bool   `json:"failClosed,omitempty"`
 	}
-	return elements
-}
-
-// flat are Cursor's hooks: {"hooks": {EVENT: [{"command": …}]}}.
-func (c Content) flat(agent Agent, events []wired) []element {
-	elements := make([]element, 0, len(events))
-	for _, e := range events {
-		elements = append(elements, element{path: []string{"hooks", e.theirs}, ours: oursAlone, value: asJSON(struct {
-			Command string `json:"command"`
-			Timeout int    `json:"timeout"`
-			// What Cursor does if the hook fails: a program that is gone must not open the guard.
-			FailClosed bool `json:"failClosed,omitempty"`
-		}{c.commandLine(runtime.GOOS, agent, e.ours), e.seconds, c.Strict && e.ours == "pre-tool-use"})})
+	type group struct {
+		Matcher string    `json:"matcher,omitempty"`
+		Hooks   []handler `json:"hooks"`
+	}
+	for _, e := range c.events(agent) {
+		el := element{path: []string{"hooks", e.theirs}, ours: oursAlone}
+		h, strict := handler{Command: c.commandLine(runtime.GOOS, agent, e.ours), Timeout: e.seconds}, c.Strict && e.ours == "pre-tool-use"
+		switch {
+		case e.ours == "":
+		case flat:
+			h.FailClosed = strict
+			el.value = asJSON(h)
+		default:
+			h.Type = "command"
+			if agent == Gemini {
+				h.Name, h.Timeout = "skillrouter-"+e.ours, e.seconds*1000 // Gemini counts milliseconds
+			}
+			if strict && agent == ClaudeCode {
+				h.OnFailure = "block"
+			}
+			el.value = asJSON(group{e.matcher, []handler{h}})
+		}
+		elements = append(elements, el)
 	}
 	return elements
 }

@@ -35,6 +35,11 @@ type element struct {
 	ours func(text []byte) bool
 }
 
+// and is both edits of one file.
+func (e jsonEdit) and(more jsonEdit) jsonEdit {
+	return jsonEdit{slices.Concat(e.members, more.members), slices.Concat(e.elements, more.elements)}
+}
+
 // standsAt finds the line in hujson's messages.
 var standsAt = lazyregexp.New(`^hujson: line (\d+), column \d+: `)
 

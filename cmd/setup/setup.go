@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"skillrouter/internal/errs"
 )
@@ -19,7 +20,7 @@ import (
 // Agent is a coding agent that can be set up.
 type Agent string
 
-// The agents.
+// The agents that are told apart in code; agents.txt has all.
 const (
 	ClaudeCode Agent = "claude-code"
 	Codex      Agent = "codex"
@@ -27,61 +28,8 @@ const (
 	OpenCode   Agent = "opencode"
 	Cursor     Agent = "cursor"
 	Aider      Agent = "aider"
-	// These are given the MCP server and the rules; their hooks, where they have some, are not written.
-	VSCode      Agent = "vscode" // GitHub Copilot in VS Code
-	Windsurf    Agent = "windsurf"
-	Zed         Agent = "zed"
-	Amp         Agent = "amp"
-	Kiro        Agent = "kiro"
-	Antigravity Agent = "antigravity"
-	Generic     Agent = "generic" // whoever reads AGENTS.md
+	Generic    Agent = "generic" // whoever reads AGENTS.md
 )
-
-// profile is an agent: what is written for it, and where one that is installed can be seen.
-type profile struct {
-	agent  Agent
-	parts  func(t Target, c Content) (parts []part, notes []string)
-	hooked bool // hooks are written for it
-	// local tells that its files name no program, or are in the user's home: a clone of the project shares nothing of this machine.
-	local    bool
-	programs []string // names of its programs
-	files    []string // in the user's home
-}
-
-var profiles = []profile{
-	{ClaudeCode, Target.claudeCode, true, false, []string{"claude"}, []string{".claude.json"}},
-	{Codex, Target.codex, true, false, []string{"codex"}, []string{".codex/config.toml"}},
-	{Gemini, Target.gemini, true, false, []string{"gemini"}, []string{".gemini/settings.json"}},
-	{OpenCode, Target.openCode, true, false, []string{"opencode"}, []string{".config/opencode"}},
-	{Cursor, Target.cursor, true, false, []string{"cursor", "cursor-agent"}, []string{".cursor"}},
-	{Aider, Target.aider, false, true, []string{"aider"}, nil},
-	{VSCode, Target.serverAndRules, false, false, []string{"code"}, []string{".vscode/extensions"}},
-	{Windsurf, Target.serverAndRules, false, true, []string{"windsurf"}, []string{".codeium/windsurf"}},
-	{Zed, Target.serverAndRules, false, false, []string{"zed", "zeditor"}, []string{".config/zed"}},
-	{Amp, Target.serverAndRules, false, false, []string{"amp"}, []string{".config/amp"}},
-	{Kiro, Target.serverAndRules, false, false, []string{"kiro", "kiro-cli"}, []string{".kiro"}},
-	{Antigravity, Target.serverAndRules, false, false, []string{"agy", "antigravity"}, []string{".gemini/antigravity", ".gemini/config/mcp_config.json"}},
-	{Generic, Target.generic, false, true, nil, nil},
-}
-
-// profile is the agent's; the zero value of one that is not known.
-func (a Agent) profile() profile {
-	if at := slices.IndexFunc(profiles, func(p profile) bool { return p.agent == a }); at >= 0 {
-		return profiles[at]
-	}
-	return profile{}
-}
-
-// Agents lists every agent.
-func Agents() (agents []Agent) {
-	for _, p := range profiles {
-		agents = append(agents, p.agent)
-	}
-	return agents
-}
-
-// Known tells whether the agent is one of Agents.
-func (a Agent) Known() bool { return a.profile().agent == a && a != "" }
 
 // Target says who is set up, and where.
 type Target struct {
@@ -121,18 +69,18 @@ func (c Content) ServerArgs(agent Agent) []string {
 }
 
 // Hooked tells whether setup writes hooks for an agent.
-func (a Agent) Hooked() bool { return a.profile().hooked }
+func (a Agent) Hooked() bool { return a.fact("hooked") != "" }
 
 // Installed are the agents that are found on this machine: by a program that look finds,
 // as exec.LookPath does, or by a file in the user's home.
 func Installed(home string, look func(program string) (string, error)) (found []Agent) {
-	for _, p := range profiles {
-		if slices.ContainsFunc(p.programs, func(name string) bool { _, err := look(name); return err == nil }) ||
-			slices.ContainsFunc(p.files, func(name string) bool {
+	for _, agent := range Agents() {
+		if slices.ContainsFunc(strings.Fields(agent.fact("programs")), func(name string) bool { _, err := look(name); return err == nil }) ||
+			slices.ContainsFunc(strings.Fields(agent.fact("seen")), func(name string) bool {
 				_, err := os.Stat(filepath.Join(home, filepath.FromSlash(name)))
 				return err == nil
 			}) {
-			found = append(found, p.agent)
+			found = append(found, agent)
 		}
 	}
 	return found

@@ -498,7 +498,7 @@ func TestReadOnlyProject(t *testing.T) {
 	t.Parallel()
 	for agent, folder := range map[setup.Agent]string{
 		setup.ClaudeCode: ".claude", setup.Codex: ".codex", setup.Gemini: ".gemini", setup.OpenCode: ".opencode", setup.Cursor: ".cursor",
-		setup.VSCode: ".vscode", setup.Zed: ".zed", setup.Amp: ".amp", setup.Kiro: ".kiro", setup.Antigravity: ".agents",
+		"vscode": ".vscode", "zed": ".zed", "amp": ".amp", "kiro": ".kiro", "antigravity": ".agents",
 	} {
 		p := newPlace(t)
 		p.write("project/"+folder, "") // a file where the folder must be, which stops root as well

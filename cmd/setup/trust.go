@@ -41,8 +41,8 @@ type claudeSettings struct {
 }
 
 func (t Target) claudeTrust() Trust {
-	home, state := t.claudeHome()
-	files := []string{filepath.Join(home, "settings.json")}
+	state := t.at("$CLAUDE_CONFIG_DIR:./.claude.json")
+	files := []string{t.at("$CLAUDE_CONFIG_DIR:.claude/settings.json")}
 	if !t.user() {
 		files = append(files, filepath.Join(t.Dir, ".claude", "settings.json"), filepath.Join(t.Dir, ".claude", "settings.local.json"))
 	}
