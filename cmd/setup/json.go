@@ -122,29 +122,15 @@ func (e jsonEdit) cut(path string, text, before []byte) ([]byte, error) {
 		}
 	}
 	for _, m := range slices.Backward(e.members) {
-		parent := walk(object, m.path[:len(m.path)-1])
-		if parent == nil {
-			continue
-		}
-		name := m.path[len(m.path)-1]
-		at := find(parent, name)
-		if at < 0 {
-			continue
-		}
-		var had *hujson.Value
-		if p := walk(former, m.path[:len(m.path)-1]); p != nil {
-			if i := find(p, name); i >= 0 {
-				had = &p.Members[i].Value
-			}
-		}
+		now, had := at(object, m.path), at(former, m.path)
 		switch {
-		case m.weak && (!changed || had != nil || len(parent.Members) > 1+len(former.Members)):
+		case now == nil:
+		case m.weak && (!changed || had != nil || len(object.Members) > 1+len(former.Members)):
 			// Whoever came to have something else in the file needs it.
-		case had != nil && !same(had.Pack(), parent.Members[at].Value.Pack()):
-			parent.Members[at].Value.Value, changed = had.Value, true
+		case had != nil && !same(had.Pack(), now.Pack()):
+			now.Value, changed = had.Value, true
 		case had == nil:
-			remove(parent, at)
-			prune(object, former, m.path[:len(m.path)-1])
+			remove(object, former, m.path)
 			changed = true
 		}
 	}
@@ -156,16 +142,8 @@ func (e jsonEdit) cut(path string, text, before []byte) ([]byte, error) {
 
 // drop takes our elements out of a list, and the list away if it was none before.
 func drop(object, former *hujson.Object, el element) (changed bool) {
-	parent := walk(object, el.path[:len(el.path)-1])
-	if parent == nil {
-		return false
-	}
-	at := find(parent, el.path[len(el.path)-1])
-	if at < 0 {
-		return false
-	}
-	list, ok := parent.Members[at].Value.Value.(*hujson.Array)
-	if !ok {
+	list := listAt(object, el.path)
+	if list == nil {
 		return false
 	}
 	for i := len(list.Elements) - 1; i >= 0; i-- {
@@ -175,39 +153,30 @@ func drop(object, former *hujson.Object, el element) (changed bool) {
 			}
 			list.Elements = slices.Delete(list.Elements, i, i+1)
 			changed = true
-		} else if rest, trimmed := trimGroup(list.Elements[i], el.ours); trimmed {
-			list.Elements[i] = rest
+		} else if trimGroup(list.Elements[i], el.ours) {
 			changed = true
 		}
 	}
-	if changed && len(list.Elements) == 0 && comments(list.AfterExtra) == nil && !has(former, el.path) {
-		remove(parent, at)
-		prune(object, former, el.path[:len(el.path)-1])
+	if changed && len(list.Elements) == 0 && comments(list.AfterExtra) == nil && at(former, el.path) == nil {
+		remove(object, former, el.path)
 	}
 	return changed
 }
 
 // trimGroup takes our hooks out of a group ({"matcher": …, "hooks": […]}) that
 // holds others as well.
-func trimGroup(group hujson.Value, ours func([]byte) bool) (hujson.Value, bool) {
+func trimGroup(group hujson.Value, ours func([]byte) bool) (changed bool) {
 	object, ok := group.Value.(*hujson.Object)
 	if !ok {
-		return group, false
+		return false
 	}
-	at := find(object, "hooks")
-	if at < 0 {
-		return group, false
+	list := listAt(object, []string{"hooks"})
+	if list == nil {
+		return false
 	}
-	list, ok := object.Members[at].Value.Value.(*hujson.Array)
-	if !ok {
-		return group, false
-	}
-	kept := slices.DeleteFunc(slices.Clone(list.Elements), func(v hujson.Value) bool { return ours(v.Pack()) })
-	if len(kept) == len(list.Elements) {
-		return group, false
-	}
-	list.Elements = kept
-	return group, true
+	before := len(list.Elements)
+	list.Elements = slices.DeleteFunc(list.Elements, func(v hujson.Value) bool { return ours(v.Pack()) })
+	return len(list.Elements) < before
 }
 
 // keepNote hands the comment before an element on to what follows.
@@ -292,10 +261,8 @@ func (w *jsonWriter) join(root *hujson.Object, el element) error {
 		return nil
 	}
 	// What somebody joined theirs to is not ours any more; our part of it is written anew.
-	for at := range list.Elements {
-		if rest, trimmed := trimGroup(list.Elements[at], el.ours); trimmed {
-			list.Elements[at] = rest
-		}
+	for _, group := range list.Elements {
+		trimGroup(group, el.ours)
 	}
 	w.changed = true
 	added := w.value(el.value, len(el.path)+1)
@@ -345,52 +312,50 @@ func find(object *hujson.Object, name string) int {
 	return -1
 }
 
-// walk returns the object at a path, or nil.
-func walk(object *hujson.Object, path []string) *hujson.Object {
-	for _, name := range path {
-		i := find(object, name)
+// at is the value at a path, or nil.
+func at(object *hujson.Object, path []string) *hujson.Value {
+	for {
+		i := find(object, path[0])
 		if i < 0 {
 			return nil
 		}
-		next, ok := object.Members[i].Value.Value.(*hujson.Object)
-		if !ok {
+		value, next := &object.Members[i].Value, false
+		if path = path[1:]; len(path) == 0 {
+			return value
+		}
+		if object, next = value.Value.(*hujson.Object); !next {
 			return nil
 		}
-		object = next
 	}
-	return object
 }
 
-func has(object *hujson.Object, path []string) bool {
-	parent := walk(object, path[:len(path)-1])
-	return parent != nil && find(parent, path[len(path)-1]) >= 0
+// listAt is the list at a path, or nil.
+func listAt(object *hujson.Object, path []string) *hujson.Array {
+	if value := at(object, path); value != nil {
+		list, _ := value.Value.(*hujson.Array)
+		return list
+	}
+	return nil
 }
 
-// remove takes a member away; a comment before it stays.
-func remove(object *hujson.Object, at int) {
-	note := comments(object.Members[at].Name.BeforeExtra)
-	last := at == len(object.Members)-1
-	object.Members = slices.Delete(object.Members, at, at+1)
-	if note == nil {
-		return
+// remove takes a member away; a comment before it stays. So does the object that it leaves empty, unless it was there before.
+func remove(object, former *hujson.Object, path []string) {
+	parent, above := object, path[:len(path)-1]
+	if len(above) > 0 {
+		parent = at(object, above).Value.(*hujson.Object) // it holds the member
 	}
-	if last {
-		object.AfterExtra = before(note, object.AfterExtra)
-		return
+	i := find(parent, path[len(above)])
+	note, last := comments(parent.Members[i].Name.BeforeExtra), i == len(parent.Members)-1
+	parent.Members = slices.Delete(parent.Members, i, i+1)
+	switch {
+	case note == nil:
+	case last:
+		parent.AfterExtra = before(note, parent.AfterExtra)
+	default:
+		parent.Members[i].Name.BeforeExtra = before(note, parent.Members[i].Name.BeforeExtra)
 	}
-	object.Members[at].Name.BeforeExtra = before(note, object.Members[at].Name.BeforeExtra)
-}
-
-// prune removes the objects on a path that are empty and were not there before.
-func prune(object, former *hujson.Object, path []string) {
-	for ; len(path) > 0; path = path[:len(path)-1] {
-		parent := walk(object, path[:len(path)-1])
-		at := find(parent, path[len(path)-1])
-		inner, ok := parent.Members[at].Value.Value.(*hujson.Object)
-		if !ok || len(inner.Members) > 0 || comments(inner.AfterExtra) != nil || has(former, path) {
-			return
-		}
-		remove(parent, at)
+	if len(above) > 0 && len(parent.Members) == 0 && comments(parent.AfterExtra) == nil && at(former, above) == nil {
+		remove(object, former, above)
 	}
 }
 

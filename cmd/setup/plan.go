@@ -157,22 +157,13 @@ func (p *Plan) without(part part) (Change, error) {
 	}
 	change.after = change.before
 	kept := p.record.file(change.Path)
-	switch owner := others.holding(change.real); {
+	switch owner, _ := others.holding(change.real); {
 	case change.before == nil:
 	case owner != nil:
 		p.Notes = append(p.Notes, fmt.Sprintf("%s stays as it is: %s reads it too.", change.Path, owner.Agent))
-	case kept != nil && digest(change.before) == kept.After:
-		change.after = kept.before()
 	default:
-		var former []byte
-		if kept != nil {
-			former = kept.before()
-		}
-		if change.after, err = part.edit.cut(part.path, change.before, former); err != nil {
+		if change.after, err = kept.undone(part, change.before); err != nil {
 			return change, err
-		}
-		if kept != nil && former == nil && blank(change.after) {
-			change.after = nil
 		}
 		if bytes.Equal(change.after, change.before) && bytes.Contains(change.before, []byte(ownMark)) {
 			p.Notes = append(p.Notes, change.Path+" was changed since it was written, and stays: remove it by hand.")
@@ -204,25 +195,15 @@ func (p Plan) former(part part, change Change) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if owner := others.holding(change.real); owner != nil {
-			kept = owner.fileAt(change.real)
-		}
+		_, kept = others.holding(change.real)
 	}
 	switch {
 	case change.before == nil:
 		return nil, nil
 	case kept == nil && !bytes.Equal(change.before, change.after):
 		return change.before, nil // undone is what is done now, whatever somebody did before
-	case kept == nil: // it came with the repository, or the store was lost
-		return part.edit.cut(part.path, change.before, nil)
-	case digest(change.before) == kept.After:
-		return kept.before(), nil
 	}
-	former, err := part.edit.cut(part.path, change.before, kept.before())
-	if err == nil && !kept.Was && blank(former) {
-		former = nil
-	}
-	return former, err
+	return kept.undone(part, change.before) // nothing is kept of what came with the repository, or if the store was lost
 }
 
 // add notes what becomes of a file.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,12 +44,24 @@ type savedFile struct {
 	Backup string `json:"backup,omitempty"` // what it held before, as a file for people; earlier ones lie beside it
 }
 
-// before is what the file held; nil if there was none.
+// before is what the file held; nil if there was none, or if nothing is kept of it.
 func (k *savedFile) before() []byte {
-	if !k.Was {
+	if k == nil || !k.Was {
 		return nil
 	}
 	return append([]byte{}, k.Before...)
+}
+
+// undone is a file's text without ours: to the byte what it was before, if nobody has touched it since.
+func (k *savedFile) undone(part part, text []byte) ([]byte, error) {
+	if k != nil && digest(text) == k.After {
+		return k.before(), nil
+	}
+	without, err := part.edit.cut(part.path, text, k.before())
+	if k != nil && !k.Was && blank(without) {
+		without = nil
+	}
+	return without, err
 }
 
 // file is what is kept of a file, or nil. A nil record keeps nothing.
@@ -56,20 +69,12 @@ func (r *record) file(path string) *savedFile {
 	if r == nil {
 		return nil
 	}
-	for i := range r.Files {
-		if r.Files[i].Path == path {
-			return &r.Files[i]
-		}
-	}
-	return nil
+	return r.first(func(k savedFile) bool { return k.Path == path })
 }
 
-// fileAt is the same for a file behind a link.
-func (r *record) fileAt(real string) *savedFile {
-	for i := range r.Files {
-		if r.Files[i].Real == real {
-			return &r.Files[i]
-		}
+func (r *record) first(fits func(savedFile) bool) *savedFile {
+	if at := slices.IndexFunc(r.Files, fits); at >= 0 {
+		return &r.Files[at]
 	}
 	return nil
 }
@@ -77,14 +82,14 @@ func (r *record) fileAt(real string) *savedFile {
 // records are those of several setups.
 type records []*record
 
-// holding is a setup that wrote the file, or nil.
-func (rs records) holding(real string) *record {
+// holding is a setup that wrote the file, and what it kept of it; nil if none did.
+func (rs records) holding(real string) (*record, *savedFile) {
 	for _, r := range rs {
-		if r.fileAt(real) != nil {
-			return r
+		if kept := r.first(func(k savedFile) bool { return k.Real == real }); kept != nil {
+			return r, kept
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 func (s Store) path(t Target) string {
