@@ -3,6 +3,9 @@ package act
 import (
 	"path"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // Inside the guard a word of a command keeps, as characters of a private use
@@ -202,7 +205,7 @@ func Parts(p string) []string {
 }
 
 // NameFits reports whether the name fits the shell pattern. Only active
-// pattern characters count. It is linear in len(pattern)·len(name).
+// pattern characters count, and a * stands for slashes too. It is linear in len(pattern)·len(name).
 func NameFits(pattern, name string) bool {
 	if pattern == name {
 		return true
@@ -210,83 +213,32 @@ func NameFits(pattern, name string) bool {
 	if !Patterned(pattern) {
 		return false
 	}
-	p, n := []rune(pattern), []rune(name)
-	star, mark := -1, 0
-	i, j := 0, 0
-	for j < len(n) {
-		if i < len(p) {
-			if p[i] == AnyText {
-				star, mark = i, j
-				i++
-				continue
-			}
-			if width, ok := runeFits(p[i:], n[j]); ok {
-				i += width
-				j++
-				continue
-			}
-		}
-		if star < 0 {
-			return false
-		}
-		mark++
-		i, j = star+1, mark
-	}
-	for i < len(p) && p[i] == AnyText {
-		i++
-	}
-	return i == len(p)
+	ok, err := doublestar.Match(Doublestar(slashless.Replace(pattern)), slashless.Replace(name))
+	return ok && err == nil
 }
 
-// runeFits matches one character; width is how much of the pattern it took.
-func runeFits(p []rune, r rune) (width int, ok bool) {
-	switch p[0] {
-	case anyRune:
-		return 1, true
-	case set:
-		end := 2
-		for end < len(p) && p[end] != ']' {
-			end++
-		}
-		if end >= len(p) {
-			return 1, r == '['
-		}
-		body, negated := p[1:end], false
-		if len(body) > 0 && (body[0] == '!' || body[0] == '^') {
-			body, negated = body[1:], true
-		}
-		in := false
-		for k := 0; k < len(body); k++ {
-			if k+2 < len(body) && body[k+1] == '-' {
-				in = in || body[k] <= r && r <= body[k+2]
-				k += 2
-				continue
-			}
-			in = in || body[k] == r
-		}
-		return end + 1, in != negated
-	default:
-		return 1, p[0] == r
-	}
-}
+// slashless writes slashes as a sign that no text from outside holds.
+var slashless = strings.NewReplacer("/", "\x00")
 
 // Doublestar writes a path with active pattern characters as a pattern in which only those are active.
 func Doublestar(p string) string {
 	var b strings.Builder
 	open := false // within an active class
-	for _, r := range p {
-		switch {
+	for i, r := range p {
+		switch rest := p[i+utf8.RuneLen(r):]; {
 		case r == AnyText:
 			b.WriteByte('*')
 		case r == anyRune:
 			b.WriteByte('?')
-		case r == set:
+		case r == set && len(rest) > 1 && strings.IndexByte(rest[1:], ']') >= 0: // a bracket that stands first is one of the class
 			b.WriteByte('[')
 			open = true
-		case r == ']' && open:
+		case r == set:
+			b.WriteString(`\[`)
+		case r == ']' && open && !strings.HasSuffix(b.String(), "["):
 			b.WriteByte(']')
 			open = false
-		case !open && strings.ContainsRune(`*?[]{}\`, r):
+		case open && strings.ContainsRune(`]\`, r), !open && strings.ContainsRune(`*?[]{}\`, r):
 			b.WriteByte('\\')
 			b.WriteRune(r)
 		default:
