@@ -169,8 +169,44 @@ func (s *shell) exit(cmd *cobra.Command, err error) int {
 	if flag := flagOf(cmd, errs.FieldOf(err)); flag != "" && errs.CodeOf(err) == errs.Invalid {
 		err = errs.Errorf(errs.Invalid, "--%s %s", flag, errs.MessageOf(err))
 	}
-	fmt.Fprintf(s.err, "skillrouter: %s\n", harmless(explain(err)))
-	return exitCode(errs.CodeOf(err))
+	said, code := harmless(explain(err)), errs.CodeOf(err)
+	fmt.Fprintf(s.err, "skillrouter: %s\n", said)
+	_, coded := errors.AsType[*errs.Error](err)
+	if coded && !strings.Contains(said, "skillrouter ") && !strings.Contains(said, "--") { // it names no command or flag that mends it
+		fmt.Fprintln(s.err, hint(cmd, code))
+	}
+	return exitCode(code)
+}
+
+// hint is the next step after an error of a code, where its message names none.
+func hint(cmd *cobra.Command, code errs.Code) string {
+	switch {
+	case cmd == nil || cmd.Parent() == nil:
+	case code == errs.Invalid:
+		return fmt.Sprintf("Run \"%s --help\" to see what it takes.", cmd.CommandPath())
+	case code == errs.NotFound:
+		// Approvals, packs and rules are looked for by commands of check, whose list is that of checks.
+		if list, _, err := cmd.Parent().Find([]string{"list"}); err == nil && list.Name() == "list" && cmd.Parent().Name() != "check" {
+			return fmt.Sprintf("\"%s\" shows what there is.", list.CommandPath())
+		}
+	}
+	return hints[code]
+}
+
+// hints are the next steps after errors that are the same for all commands.
+var hints = map[errs.Code]string{
+	errs.Invalid:          "\"skillrouter help\" lists the commands.",
+	errs.NotFound:         "\"skillrouter search WORDS\" looks in every kind of memory.",
+	errs.Conflict:         "Look at it as it is now, and decide again.",
+	errs.Unauthenticated:  "Give a token with --token or in SKILLROUTER_TOKEN. \"skillrouter token create\" makes one.",
+	errs.Forbidden:        "\"skillrouter token list\" says what each token may do.",
+	errs.PassphraseNeeded: "Give the command in a terminal of your own. \"skillrouter passphrase set\" makes a passphrase.",
+	errs.TooLarge:         "Give less at once, or ask for less with --limit.",
+	errs.RateLimited:      "Wait a minute, and give the command again.",
+	errs.StorageFull:      "Make room on the disk. Nothing that was stored is lost, and reading goes on.",
+	errs.Unavailable:      "\"skillrouter status\" says whether a router answers, and where.",
+	errs.OutcomeUnknown:   "It may be done already: look before you give the command again.",
+	errs.Internal:         "\"skillrouter doctor\" looks for what is broken.",
 }
 
 // flagOf is the flag of a command that fills a field of what is sent, which errors name; empty if none does.

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"skillrouter/cmd/locate"
 	"skillrouter/internal/errs"
 )
@@ -60,7 +62,7 @@ func TestAgo(t *testing.T) {
 	}
 }
 
-// TestExitCodes holds the table complete: each code has its exit code.
+// TestExitCodes holds the tables complete: each code has its exit code, and a hint.
 func TestExitCodes(t *testing.T) {
 	want := map[errs.Code]int{
 		errs.Invalid: exitFailed, errs.NotFound: exitFailed, errs.Conflict: exitFailed,
@@ -71,6 +73,13 @@ func TestExitCodes(t *testing.T) {
 		exit, there := want[code]
 		if !there || exitCode(code) != exit {
 			t.Errorf("%s exits with %d, want %d", code, exitCode(code), exit)
+		}
+	}
+	root := &cobra.Command{Use: "skillrouter"}
+	root.AddCommand(&cobra.Command{Use: "show"})
+	for _, code := range errs.Codes() {
+		if hint(root.Commands()[0], code) == "" {
+			t.Errorf("after %s nobody says what to do next", code)
 		}
 	}
 	if exitCode("") != exitDone {
