@@ -1,6 +1,7 @@
 package learning_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"skillrouter/internal/errs"
+	"skillrouter/internal/eventlog"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/fact"
@@ -246,6 +248,68 @@ func TestAccessCountsOutliveTheProcess(t *testing.T) {
 	}
 	if got, err := facts.Recall(ctx, fact.Ref{Key: "a/b"}); err != nil || got.AccessCount != 6 {
 		t.Errorf("in the same process: %+v, %v", got, err)
+	}
+}
+
+// TestRecalledFactsFollowEveryChange reads a fact at two nodes before and after each way to change it.
+func TestRecalledFactsFollowEveryChange(t *testing.T) {
+	clock := newHandClock()
+	facts, m := openFacts(t, t.TempDir(), clock.now)
+	other := fact.NewFacts(m.store, learning.Options{Now: clock.now})
+	ctx := principal.With(t.Context(), principal.Open())
+	ref := fact.Ref{Key: "a/b"}
+	remember := func(value string) error {
+		_, err := facts.Remember(ctx, fact.Draft{Key: ref.Key, Value: json.RawMessage(value), TTL: new(int64(60))})
+		return err
+	}
+	followed := int64(0)
+	for _, step := range []struct {
+		name, want string // empty: there is none
+		change     func() error
+	}{
+		{"remember", "1", func() error { return remember("1") }},
+		{"overwrite", "2", func() error { return remember("2") }},
+		{"update", "3", func() error {
+			_, err := facts.Update(ctx, ref, fact.Patch{Value: json.RawMessage("3")})
+			return err
+		}},
+		{"forget", "", func() error { return facts.Forget(ctx, ref) }},
+		{"restore", "3", func() error {
+			deleted, err := m.store.Changes(ctx, learning.ChangeFilter{Operation: learning.Deleted, Limit: 1})
+			if err != nil {
+				return err
+			}
+			event := eventlog.Event{Type: "fact.restored", Subject: fact.ID("default", ref.Key), At: clock.now()}
+			return cmp.Or(m.store.TakeBack(ctx, deleted[0].Number, event), facts.Follow(ctx, []eventlog.Event{event}))
+		}},
+		{"clear", "", func() error {
+			_, err := facts.Clear(ctx, "default", "", 10)
+			return err
+		}},
+		{"take", "4", func() error {
+			taken, err := facts.Take(ctx, []fact.Fact{{Persona: "default", Key: ref.Key, Value: json.RawMessage("4"), TTL: 60}}, learning.Taking{})
+			return cmp.Or(err, taken[0].Err)
+		}},
+		{"expire", "", func() error {
+			clock.advance(2 * time.Minute)
+			_, err := facts.Sweep(ctx)
+			return err
+		}},
+	} {
+		if err := step.change(); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		events, err := m.store.Events(ctx, followed, 100)
+		if err != nil || other.Follow(ctx, events) != nil {
+			t.Fatal(err)
+		}
+		followed = events[len(events)-1].Seq
+		for node, at := range []*fact.Facts{facts, other} {
+			got, err := at.Recall(ctx, ref)
+			if string(got.Value) != step.want || (err != nil) != (step.want == "") {
+				t.Errorf("%s, node %d: %s, %v; wanted %q", step.name, node, got.Value, err, step.want)
+			}
+		}
 	}
 }
 

@@ -89,9 +89,10 @@ func (op *Op) member() reflect.StructField {
 	return reflect.StructField{Name: "Held", Type: op.out, Tag: reflect.StructTag(fmt.Sprintf("json:%q", op.Member))}
 }
 
-// Do has a service do the operation with arguments that Inputs.Read made, and puts what it returns into an output.
-func (op *Op) Do(ctx context.Context, service any, arguments []reflect.Value, output reflect.Value) error {
-	results := op.method.Call(append([]reflect.Value{reflect.ValueOf(service), reflect.ValueOf(ctx)}, arguments...))
+// Do has a service, a value of the type Of, do the operation with arguments that Inputs.Read made, and puts what it returns into an output.
+func (op *Op) Do(ctx context.Context, service reflect.Value, arguments []reflect.Value, output reflect.Value) error {
+	// As values of interfaces, and not of what is in them: of that, each call would look whether it has the methods.
+	results := op.method.Call(append([]reflect.Value{service, reflect.ValueOf(&ctx).Elem()}, arguments...))
 	err, _ := results[len(results)-1].Interface().(error)
 	switch {
 	case op.out == nil:

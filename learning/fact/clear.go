@@ -24,7 +24,7 @@ func (f *Facts) Clear(ctx context.Context, persona, category string, most int) (
 func (f *Facts) clearOnce(ctx context.Context, clearing Clearing, limit int) (live int64, all int, err error) {
 	var gone []Fact
 	by := principal.Of(ctx).AgentID
-	err = f.store.ChangeFacts(ctx, func(tx Tx) (err error) {
+	err = f.change(ctx, func(tx Tx) (err error) {
 		at := f.now.Stamp()
 		live = 0
 		if gone, err = tx.ClearFacts(clearing, limit); err != nil {

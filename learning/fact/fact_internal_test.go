@@ -3,6 +3,7 @@ package fact
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -122,4 +123,22 @@ func FuzzValue(f *testing.F) {
 			t.Errorf("%q is redacted to %q, and that to %q", raw, value, again)
 		}
 	})
+}
+
+// TestRecentFactsNeverGoBack has a slow reader come back after a write.
+func TestRecentFactsNeverGoBack(t *testing.T) {
+	var r recent
+	_, _, emptied := r.get("d/k")
+	r.empty()
+	r.keep("d/k", Fact{Key: "k", Version: 1}, emptied)
+	if got, there, _ := r.get("d/k"); there {
+		t.Errorf("%+v may have changed since it was read", got)
+	}
+	value := json.RawMessage(`"` + strings.Repeat("x", 100<<10) + `"`)
+	for i := range 2000 {
+		r.keep(strconv.Itoa(i), Fact{Value: value}, emptied+1)
+	}
+	if size := len(r.facts) * len(value); size > recentBytes || size < recentBytes/100 {
+		t.Errorf("%d facts take %d bytes", len(r.facts), size)
+	}
 }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"skillrouter/internal/check"
 	"skillrouter/internal/clock"
 	"skillrouter/internal/committer"
 	"skillrouter/internal/errs"
@@ -27,6 +29,7 @@ type Facts struct {
 	now                 clock.Clock
 	log                 *slog.Logger
 	uses                *shelf.Uses
+	recent              recent
 	hits, stale, misses atomic.Int64 // what readers found
 }
 
@@ -35,7 +38,11 @@ var _ Service = (*Facts)(nil)
 // NewFacts makes Facts.
 func NewFacts(store Store, options learning.Options) *Facts {
 	options = options.WithDefaults()
-	f := &Facts{store: store, now: options.Now, log: options.Log, uses: shelf.NewUses(store.AddFactUse, options.Log)}
+	f := &Facts{store: store, now: options.Now, log: options.Log}
+	f.uses = shelf.NewUses(func(ctx context.Context, uses map[string]shelf.Use) error {
+		defer f.recent.empty() // they show other counts
+		return store.AddFactUse(ctx, uses)
+	}, options.Log)
 	f.Shelf = shelf.NewShelf(store, shelf.Shelved[Fact]{
 		Kind: IndexKind, Events: []string{eventPrefix},
 		ID: func(fact *Fact) string { return ID(fact.Persona, fact.Key) }, Size: func(fact *Fact) int { return len(fact.Value) }, Document: document,
@@ -43,6 +50,22 @@ func NewFacts(store Store, options learning.Options) *Facts {
 		Rows:     f.rows, Scan: store.ScanFacts,
 	}, options)
 	return f
+}
+
+// change queues a change of facts as ChangeFacts does.
+func (f *Facts) change(ctx context.Context, decide func(tx Tx) error, after func()) (wait func() error) {
+	return f.store.ChangeFacts(ctx, decide, func() {
+		f.recent.empty()
+		after()
+	})
+}
+
+// Follow takes in what another node wrote, or what was put back.
+func (f *Facts) Follow(ctx context.Context, events []eventlog.Event) error {
+	if slices.ContainsFunc(events, func(e eventlog.Event) bool { return strings.HasPrefix(e.Type, eventPrefix) }) {
+		f.recent.empty()
+	}
+	return f.Shelf.Follow(ctx, events)
 }
 
 // Remember implements Service.
@@ -68,7 +91,7 @@ func (f *Facts) Remember(ctx context.Context, draft Draft) (_ Stored, err error)
 func (f *Facts) put(ctx context.Context, p prepared) (Stored, error) {
 	var fact Fact
 	var replaced bool
-	err := f.store.ChangeFacts(ctx, func(tx Tx) error {
+	err := f.change(ctx, func(tx Tx) error {
 		at := f.now.Stamp()
 		old, there, err := tx.Fact(p.Persona, p.Key)
 		if err != nil {
@@ -132,18 +155,26 @@ func expireAfter(fact *Fact, at time.Time) {
 
 // Recall implements Service.
 func (f *Facts) Recall(ctx context.Context, ref Ref) (Fact, error) {
-	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkRef(&ref)); err != nil {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
 		return Fact{}, err
 	}
-	fact, ok, err := f.store.Fact(ctx, ref.Persona, ref.Key)
-	if err != nil {
-		return Fact{}, err
+	at := f.now()
+	fact, there, emptied := f.recent.get(ID(cmp.Or(ref.Persona, check.DefaultPersona), ref.Key))
+	if !there || !fact.Live(at) { // another node drops what has expired without an event
+		err := checkRef(&ref)
+		if err != nil {
+			return Fact{}, err
+		}
+		if fact, there, err = f.store.Fact(ctx, ref.Persona, ref.Key); err != nil {
+			return Fact{}, err
+		}
+		if there {
+			f.recent.keep(ID(fact.Persona, fact.Key), fact, emptied)
+		}
 	}
-	if ok {
-		fact.Expired = !fact.Live(f.now())
-	}
+	fact.Expired = there && !fact.Live(at)
 	switch {
-	case !ok || fact.Expired && !ref.StaleOK:
+	case !there || fact.Expired && !ref.StaleOK:
 		f.misses.Add(1)
 		return Fact{}, no()
 	case fact.Expired:
@@ -151,7 +182,7 @@ func (f *Facts) Recall(ctx context.Context, ref Ref) (Fact, error) {
 	default:
 		f.hits.Add(1)
 	}
-	f.Used(ref.Persona, ref.Key)
+	f.Used(fact.Persona, fact.Key)
 	f.show(&fact)
 	return fact, nil
 }
@@ -177,7 +208,7 @@ func (f *Facts) Update(ctx context.Context, ref Ref, patch Patch) (Fact, error) 
 	}
 	var fact Fact
 	ctx = learning.Noting(ctx, f.now.Stamp(), learning.Edited, "fact", ID(ref.Persona, ref.Key))
-	err = f.store.ChangeFacts(ctx, func(tx Tx) error {
+	err = f.change(ctx, func(tx Tx) error {
 		at := f.now.Stamp()
 		old, there, err := tx.Fact(ref.Persona, ref.Key)
 		if err != nil {
@@ -235,7 +266,7 @@ func (f *Facts) Forget(ctx context.Context, ref Ref) (err error) {
 	}
 	id := ID(ref.Persona, ref.Key)
 	ctx = learning.Noting(ctx, f.now.Stamp(), learning.Deleted, "fact", id)
-	return f.store.ChangeFacts(ctx, func(tx Tx) error {
+	return f.change(ctx, func(tx Tx) error {
 		old, there, err := tx.Fact(ref.Persona, ref.Key)
 		if err != nil {
 			return err

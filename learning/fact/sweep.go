@@ -58,7 +58,7 @@ func (f *Facts) Sweep(ctx context.Context) (told int, err error) {
 
 func (f *Facts) sweepOnce(ctx context.Context) (told int, err error) {
 	var dropped []Fact
-	err = f.store.ChangeFacts(ctx, func(tx Tx) error {
+	err = f.change(ctx, func(tx Tx) error {
 		at := f.now.Stamp()
 		expired, err := tx.ExpireFacts(at, sweepStep)
 		if err != nil {

@@ -20,7 +20,7 @@ func (f *Facts) Take(ctx context.Context, facts []Fact, t learning.Taking) ([]le
 			ready.Trust = learning.TrustOfTaken(by)
 			return ready, err
 		},
-		Change: f.store.ChangeFacts,
+		Change: f.change,
 		Put: func(tx Tx, _ int, fact *Fact) (bool, error) {
 			if _, there, err := tx.Fact(fact.Persona, fact.Key); err != nil || there {
 				return there, err

@@ -23,7 +23,7 @@ import (
 // route is an operation as HTTP offers it. What it takes and answers follows from the types of its method.
 type route struct {
 	op      *operation.Op
-	service any
+	service reflect.Value // of the interface whose method it is
 	inputs  *operation.Inputs
 	output  reflect.Type // nil: it answers nothing
 	lists   [][]int      // of the output, those that JSON writes even if they are empty
@@ -59,7 +59,7 @@ func (s *Server) mount(op *operation.Op, service any) {
 var ginText = strings.NewReplacer("{", ":", "}", "")
 
 func newRoute(op *operation.Op, service any) *route {
-	r := &route{op: op, service: service, inputs: op.Inputs(), output: op.Output(), status: http.StatusOK, limit: MaxBody}
+	r := &route{op: op, service: reflect.ValueOf(service).Convert(op.Of()), inputs: op.Inputs(), output: op.Output(), status: http.StatusOK, limit: MaxBody}
 	r.lists, r.limit = operation.Lists(r.output), cmp.Or(op.MaxBody, MaxBody)
 	r.body, r.bare = op.Body()
 	switch {
