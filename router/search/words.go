@@ -2,9 +2,12 @@ package search
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,7 +15,9 @@ import (
 	"skillrouter/internal/check"
 	"skillrouter/internal/committer"
 	"skillrouter/internal/eventlog"
+	"skillrouter/internal/principal"
 	"skillrouter/operational"
+	"skillrouter/router"
 	"skillrouter/router/follow"
 	"skillrouter/router/kind"
 	"skillrouter/tfidf"
@@ -43,14 +48,35 @@ type Words struct {
 
 // NewWords makes Words with empty indexes, which Run fills. signals is the log of messages.
 func NewWords(store WordStore, signals follow.EventLog, log *slog.Logger) *Words {
-	w := &Words{
-		store: store, log: log,
-		messages: newWordIndex(kind.Message, signals), findings: newWordIndex(kind.Finding, store), tasks: newWordIndex(kind.Task, store),
-	}
-	w.messages.read, w.messages.told = w.readMessages, w.toldMessages
-	w.findings.read, w.findings.told = w.readFindings, w.toldFindings
-	w.tasks.read, w.tasks.told = w.readTasks, w.toldTasks
+	w := &Words{store: store, log: log}
+	w.messages = newWordIndex(kind.Message, signals, wordRows[operational.Message]{
+		after: func(ctx context.Context, last operational.Message) ([]operational.Message, error) {
+			return store.MessagesAfter(ctx, last.Seq)
+		},
+		of: store.MessagesOf, told: subjectsOf(""), document: messageDocument, hit: messageHit,
+	})
+	w.messages.find = w.findMessages
+	w.findings = newWordIndex(kind.Finding, store, wordRows[operational.Finding]{
+		after: func(ctx context.Context, last operational.Finding) ([]operational.Finding, error) {
+			return store.FindingsAfter(ctx, last.ID, "")
+		},
+		of: store.FindingsOf, told: w.toldFindings, document: findingDocument, hit: findingHit,
+	})
+	w.tasks = newWordIndex(kind.Task, store, wordRows[operational.Task]{
+		after: func(ctx context.Context, last operational.Task) ([]operational.Task, error) {
+			return store.TasksAfter(ctx, "", last.Number)
+		},
+		of: store.TasksOf, told: subjectsOf("task."), document: taskDocument, hit: taskHit,
+	})
 	return w
+}
+
+// Memories are what Words finds in, each as a search asks it.
+func (w *Words) Memories() (memories []kind.Memory) {
+	for _, x := range []*wordIndex{w.tasks, w.findings, w.messages} {
+		memories = append(memories, kind.Memory{Kind: x.kind, Words: x.index, Search: x.search})
+	}
+	return memories
 }
 
 // Run fills the indexes and keeps them in step until ctx ends, and returns nil then.
@@ -88,25 +114,6 @@ const (
 	atStatus = "is:"  // where it stands
 )
 
-func (w *Words) readMessages(ctx context.Context, visit func([]tfidf.Document) error) error {
-	for after := int64(0); ; {
-		page, err := w.store.MessagesAfter(ctx, after)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		after = page[len(page)-1].Seq
-		if err := visit(documents(page, messageDocument)); err != nil {
-			return err
-		}
-	}
-}
-
-func (w *Words) toldMessages(ctx context.Context, events []eventlog.Event) ([]tfidf.Document, []string, error) {
-	ids := subjectsOf(events, func(string) bool { return true })
-	page, err := w.store.MessagesOf(ctx, ids)
-	return documents(page, messageDocument), ids, err
-}
-
 func messageDocument(m *operational.Message) tfidf.Document {
 	tags := []string{ofAgent + m.From, forAgent + m.From}
 	if m.To == "" {
@@ -124,42 +131,52 @@ func messageDocument(m *operational.Message) tfidf.Document {
 	}
 }
 
-func (w *Words) readFindings(ctx context.Context, visit func([]tfidf.Document) error) error {
-	return w.findingsOf(ctx, "", visit)
-}
-
-func (w *Words) findingsOf(ctx context.Context, environment string, visit func([]tfidf.Document) error) error {
-	for after := ""; ; {
-		page, err := w.store.FindingsAfter(ctx, after, environment)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		after = page[len(page)-1].ID
-		if err := visit(documents(page, findingDocument)); err != nil {
-			return err
+// findMessages finds messages that concern the caller. To others' it is blind
+// from the first: what concerns whom is a tag of each, the words are searched as
+// they are, and how rare they are is what the other kinds say of them.
+func (w *Words) findMessages(q kind.Question) (found tfidf.Result) {
+	query := queryOf(q)
+	query.Limit *= 2 // some may have expired
+	if q.Caller.Has(principal.ScopeCaptain) {
+		return w.messages.index.Search(query)
+	}
+	query.Exact = true
+	for _, readers := range []string{forAgent + q.Caller.AgentID, forAll} {
+		part := query
+		part.Tags = append(slices.Clone(query.Tags), readers)
+		for _, hit := range w.messages.index.Search(part).Hits {
+			if !slices.ContainsFunc(found.Hits, func(h tfidf.Hit) bool { return h.ID == hit.ID }) {
+				found.Hits = append(found.Hits, hit)
+			}
 		}
 	}
+	return found
 }
 
-// toldFindings reads the findings that events tell of; of an environment that
+func messageHit(m *operational.Message, now time.Time) (hit kind.Hit, still bool) {
+	return kind.Hit{
+		ID: m.ID, Title: fmt.Sprintf("%s from %s to %s", m.Signal, m.From, cmp.Or(m.To, "all")), Text: plainJSON(m.Context), Category: m.Signal,
+		Author: m.From, Trust: router.TrustAgent, At: m.CreatedAt,
+	}, m.ExpiresAt == nil || now.Before(*m.ExpiresAt)
+}
+
+// toldFindings are the findings that events tell of; of an environment that
 // was changed all of them, because their project is its.
-func (w *Words) toldFindings(ctx context.Context, events []eventlog.Event) ([]tfidf.Document, []string, error) {
-	var docs []tfidf.Document
-	for _, environment := range subjectsOf(events, func(event string) bool { return event == operational.EventEnvironmentStored }) {
-		err := w.findingsOf(ctx, environment, func(page []tfidf.Document) error {
-			docs = append(docs, page...)
-			return ctx.Err()
-		})
-		if err != nil {
-			return nil, nil, err
+func (w *Words) toldFindings(ctx context.Context, events []eventlog.Event) ([]string, error) {
+	ids, err := subjectsOf("finding.")(ctx, events)
+	environments, _ := subjectsOf(operational.EventEnvironmentStored)(ctx, events)
+	for _, environment := range environments {
+		for after := ""; err == nil; {
+			var page []operational.Finding
+			if page, err = w.store.FindingsAfter(ctx, after, environment); len(page) == 0 {
+				break
+			}
+			for _, f := range page {
+				ids, after = append(ids, f.ID), f.ID
+			}
 		}
 	}
-	ids := subjectsOf(events, func(event string) bool { return strings.HasPrefix(event, "finding.") })
-	if len(ids) == 0 {
-		return docs, nil, nil
-	}
-	page, err := w.store.FindingsOf(ctx, ids)
-	return append(docs, documents(page, findingDocument)...), ids, err
+	return ids, err
 }
 
 func findingDocument(f *operational.Finding) tfidf.Document {
@@ -173,26 +190,11 @@ func findingDocument(f *operational.Finding) tfidf.Document {
 	}
 }
 
-func (w *Words) readTasks(ctx context.Context, visit func([]tfidf.Document) error) error {
-	for after := int64(0); ; {
-		page, err := w.store.TasksAfter(ctx, "", after)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		after = page[len(page)-1].Number
-		if err := visit(documents(page, taskDocument)); err != nil {
-			return err
-		}
-	}
-}
-
-func (w *Words) toldTasks(ctx context.Context, events []eventlog.Event) ([]tfidf.Document, []string, error) {
-	ids := subjectsOf(events, func(event string) bool { return strings.HasPrefix(event, "task.") })
-	if len(ids) == 0 {
-		return nil, nil, nil
-	}
-	page, err := w.store.TasksOf(ctx, ids)
-	return documents(page, taskDocument), ids, err
+func findingHit(f *operational.Finding, _ time.Time) (hit kind.Hit, still bool) {
+	return kind.Hit{
+		ID: f.ID, Title: router.FindingPhrase(*f), Text: kind.Paragraphs(f.Description, f.Evidence, f.Remediation), Category: string(f.Severity),
+		Project: f.Project, At: f.LastSeen,
+	}, true
 }
 
 func taskDocument(t *operational.Task) tfidf.Document {
@@ -208,12 +210,11 @@ func taskDocument(t *operational.Task) tfidf.Document {
 	}
 }
 
-func documents[Row any](rows []Row, of func(*Row) tfidf.Document) []tfidf.Document {
-	docs := make([]tfidf.Document, len(rows))
-	for i := range rows {
-		docs[i] = of(&rows[i])
-	}
-	return docs
+func taskHit(t *operational.Task, _ time.Time) (hit kind.Hit, still bool) {
+	return kind.Hit{
+		ID: t.ID, Title: fmt.Sprintf("#%d %s", t.Number, t.Title), Text: kind.Paragraphs(t.Description, t.Note, t.BlockedReason, t.Result, t.Error),
+		Category: string(t.Status), Project: t.Project, Author: t.CreatedBy, Trust: router.TrustAgent, At: t.UpdatedAt,
+	}, true
 }
 
 // plainJSON is what a JSON value says, without its punctuation: the names, texts

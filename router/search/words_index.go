@@ -1,15 +1,18 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"skillrouter/internal/eventlog"
+	"skillrouter/learning/shelf"
 	"skillrouter/router/follow"
 	"skillrouter/router/kind"
 	"skillrouter/tfidf"
@@ -23,11 +26,13 @@ type wordIndex struct {
 	kind  kind.Kind
 	index *tfidf.Index
 	log   follow.EventLog
-	// read visits the documents of all rows, in pages.
-	read func(ctx context.Context, visit func([]tfidf.Document) error) error
+	// read puts the documents of all rows into the index, page by page.
+	read func(ctx context.Context) error
 	// told returns the documents that a batch of the log changed, and the ids that it
 	// changed: those among them without a document are gone.
 	told func(ctx context.Context, events []eventlog.Event) (docs []tfidf.Document, changed []string, err error)
+	find func(q kind.Question) tfidf.Result
+	hits func(ctx context.Context, found tfidf.Result, now time.Time) (kind.Found, error)
 
 	filled atomic.Bool
 	seen   atomic.Int64 // every event up to and including this is taken in
@@ -41,8 +46,92 @@ const (
 	wordsGather = 100 * time.Millisecond
 )
 
-func newWordIndex(of kind.Kind, log follow.EventLog) *wordIndex {
-	return &wordIndex{kind: of, index: tfidf.New(tfidf.Options{}), log: log}
+// wordRows say of the rows of a kind how they are read, found and shown.
+type wordRows[Row any] struct {
+	after    func(ctx context.Context, last Row) ([]Row, error) // a page of those behind one, in order; behind the zero Row: the first
+	of       func(ctx context.Context, ids []string) ([]Row, error)
+	told     func(ctx context.Context, events []eventlog.Event) (ids []string, err error) // which ones events tell of
+	document func(*Row) tfidf.Document
+	hit      func(row *Row, now time.Time) (hit kind.Hit, still bool) // still: it may be found now
+}
+
+func newWordIndex[Row any](of kind.Kind, log follow.EventLog, rows wordRows[Row]) *wordIndex {
+	x := &wordIndex{kind: of, index: tfidf.New(tfidf.Options{}), log: log}
+	x.find = func(q kind.Question) tfidf.Result { return x.index.Search(queryOf(q)) }
+	documents := func(page []Row) (docs []tfidf.Document) {
+		for i := range page {
+			docs = append(docs, rows.document(&page[i]))
+		}
+		return docs
+	}
+	x.read = func(ctx context.Context) error {
+		for last := *new(Row); ; {
+			page, err := rows.after(ctx, last)
+			if err != nil || len(page) == 0 {
+				return cmp.Or(err, ctx.Err())
+			}
+			x.index.Put(documents(page)...)
+			last = page[len(page)-1]
+		}
+	}
+	x.told = func(ctx context.Context, events []eventlog.Event) (docs []tfidf.Document, changed []string, err error) {
+		changed, err = rows.told(ctx, events)
+		for part := range slices.Chunk(changed, wordEvents) {
+			page, failed := rows.of(ctx, part)
+			docs, err = append(docs, documents(page)...), cmp.Or(err, failed)
+		}
+		return docs, changed, err
+	}
+	x.hits = func(ctx context.Context, found tfidf.Result, now time.Time) (f kind.Found, err error) {
+		var ids []string
+		for _, hit := range found.Hits {
+			ids = append(ids, hit.ID)
+		}
+		if len(ids) == 0 {
+			return f, nil
+		}
+		page, err := rows.of(ctx, ids)
+		byID := make(map[string]kind.Hit, len(page))
+		for i := range page {
+			if hit, still := rows.hit(&page[i], now); still {
+				byID[hit.ID] = hit
+			}
+		}
+		for _, one := range found.Hits { // rows that are not there any more are passed over
+			if hit, there := byID[one.ID]; there {
+				hit.Score, hit.Evidence, hit.Why = one.Score, one.Evidence, shelf.Reasons(one.Why)
+				f.Hits = append(f.Hits, hit)
+			}
+		}
+		return f, err
+	}
+	return x
+}
+
+// queryOf is what is asked of an index for a question, without the tags that are the kind's own.
+func queryOf(q kind.Question) tfidf.Query {
+	query := tfidf.Query{
+		Text: q.Text, Category: q.Category, Project: q.Project, From: instant(q.Span.From), To: instant(q.Span.To),
+		Limit: q.Limit, Explain: q.Explain, Corpus: q.Corpus,
+	}
+	if q.AgentID != "" {
+		query.Tags = []string{ofAgent + q.AgentID}
+	}
+	return query
+}
+
+// search finds the rows that a question asks for, the best first.
+func (x *wordIndex) search(ctx context.Context, q kind.Question) (kind.Found, error) {
+	if err := x.catchUp(ctx); err != nil {
+		return kind.Found{}, err
+	}
+	result := x.find(q)
+	f, err := x.hits(ctx, result, q.Now)
+	f.Hits, f.Corrected = f.Hits[:min(len(f.Hits), q.Limit)], result.Corrected
+	if !x.filled.Load() {
+		f.Notice = x.kind.Reading()
+	}
+	return f, err
 }
 
 // run fills the index and keeps it in step until ctx ends.
@@ -67,11 +156,7 @@ func (x *wordIndex) fill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = x.read(ctx, func(docs []tfidf.Document) error {
-		x.index.Put(docs...)
-		return ctx.Err()
-	})
-	if err != nil {
+	if err := x.read(ctx); err != nil {
 		return err
 	}
 	x.seen.Store(seq)
@@ -139,15 +224,14 @@ func (x *wordIndex) keep(ctx context.Context, stored func(ctx context.Context, v
 	return nil
 }
 
-// subjectsOf returns what events of some types tell of, each once.
-func subjectsOf(events []eventlog.Event, ofType func(string) bool) []string {
-	var ids []string
-	seen := map[string]bool{}
-	for _, e := range events {
-		if ofType(e.Type) && e.Subject != "" && !seen[e.Subject] {
-			seen[e.Subject] = true
-			ids = append(ids, e.Subject)
+// subjectsOf tells of which ids the events are whose types begin so, each once.
+func subjectsOf(types string) func(ctx context.Context, events []eventlog.Event) ([]string, error) {
+	return func(_ context.Context, events []eventlog.Event) (ids []string, err error) {
+		for _, e := range events {
+			if strings.HasPrefix(e.Type, types) && e.Subject != "" && !slices.Contains(ids, e.Subject) {
+				ids = append(ids, e.Subject)
+			}
 		}
+		return ids, nil
 	}
-	return ids
 }
