@@ -20,7 +20,6 @@ type beginning struct {
 // candidates. The first pass weighs words and knows no order: of common words it finds others first.
 func (s *search) begins(asked string, limit int) {
 	b, ix := &s.begin, s.ix
-	b.words, b.found = b.words[:0], b.found[:0]
 	var in text.Scanner
 	words := in.Words(nil, text.Cut(asked, text.MaxQueryBytes))
 	if len(words) == 0 || len(words) > beginWords {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"skillrouter/tfidf/text"
 )
 
 const (
@@ -15,16 +17,15 @@ const (
 	maxGroups = 128
 )
 
-// reader reads candidates, for one query at a time.
+// reader reads candidates, for one query.
 type reader struct {
-	glossary
+	meanings map[uint32]*meaning // of the candidates' words
+	stems    map[uint32]*stem    // and of these the stems
 
-	groupAt [letterCount]uint8 // one more than a group's place among the query's; 0: it is none of them
-	groups  []uint16
-	weights []float64 // per letter group
+	groupAt map[uint16]uint8 // where each letter group of the query is among them
+	weights []float64        // per letter group
 
 	follows, precedes []int // per term of the query, the term whose word follows or precedes it, or -1
-	places            []int
 	last              []int // per term of the query, where the document at hand last had it
 
 	// What is found in the document at hand.
@@ -32,35 +33,75 @@ type reader struct {
 	gain   []float64 // per term, for being near the next one
 	timed  bool
 	title  heading
-	counts [maxGroups]uint32
-	seen   []uint32 // the numbers of its terms
-	freqs  []uint32 // per number, how often it has the term
+	counts []uint32 // per letter group
+}
+
+// meaning is what a word means to the query at hand.
+type meaning struct {
+	stem   *stem
+	groups []uint8 // the letter groups of the query that it has
+	time   bool    // it tells a time, and the query asks for one
+}
+
+// stem is a term of the candidates.
+type stem struct {
+	term   *term   // of the query; nil: it is none of its terms
+	at     int     // and its place among these
+	idf    float64 // 0: it does not tell documents apart
+	times  uint32  // how often the document at hand has it
+	weight float32 // what it weighs in the document that others are compared with
+}
+
+// meet returns what a word means to the query.
+func (s *search) meet(id uint32) *meaning {
+	r := &s.rank.reader
+	m := r.meanings[id]
+	if m == nil {
+		w := &s.ix.words[id]
+		m = &meaning{stem: s.stem(w.stem), time: s.q.time && text.Times()[w.text]}
+		for _, g := range w.groups {
+			if n, asked := r.groupAt[g]; asked && !slices.Contains(m.groups, n) {
+				m.groups = append(m.groups, n)
+			}
+		}
+		r.meanings[id] = m
+	}
+	return m
+}
+
+// stem returns what is known of a term of the index.
+func (s *search) stem(id uint32) *stem {
+	r := &s.rank.reader
+	if r.stems[id] == nil {
+		r.stems[id] = &stem{}
+		if df := s.ix.df(id); df > 1 { // a term of one document makes none alike
+			r.stems[id].idf = math.Log((float64(len(s.ix.byID)) + 1) / (float64(df) + 0.5))
+		}
+	}
+	return r.stems[id]
 }
 
 // prepare sets up the second pass for the query at hand.
 func (s *search) prepare() {
-	r, terms := &s.rank.reader, s.q.terms
+	terms := s.q.terms
+	s.rank.reader = reader{meanings: map[uint32]*meaning{}, stems: map[uint32]*stem{}, groupAt: map[uint16]uint8{}}
+	r := &s.rank.reader
 	s.prepareGroups()
-	r.words.reset(len(s.ix.words))
-	r.terms.reset(len(s.ix.words))
-	r.meanings, r.groupLists, r.idfs, r.freqs = r.meanings[:0], r.groupLists[:0], r.idfs[:0], r.freqs[:0]
-	for i := range terms {
-		s.termNumber(terms[i].id)
-	}
-
 	n := len(terms)
-	r.follows, r.precedes, r.last = grown(r.follows, n), grown(r.precedes, n), grown(r.last, n)
-	r.tfs, r.gain = grown(r.tfs, n), grown(r.gain, n)
-	r.places = r.places[:0]
+	r.follows, r.precedes, r.last = make([]int, n), make([]int, n), make([]int, n)
+	r.tfs, r.gain = make([]uint32, n), make([]float64, n)
+	var places []int
 	for i := range terms {
+		one := s.stem(terms[i].id)
+		one.term, one.at = &terms[i], i
 		r.follows[i], r.precedes[i] = -1, -1
 		if terms[i].place >= 0 {
-			r.places = append(r.places, i)
+			places = append(places, i)
 		}
 	}
-	slices.SortFunc(r.places, func(a, b int) int { return cmp.Compare(terms[a].place, terms[b].place) })
-	for i := 1; i < len(r.places); i++ {
-		if a, b := r.places[i-1], r.places[i]; terms[a].place+1 == terms[b].place {
+	slices.SortFunc(places, func(a, b int) int { return cmp.Compare(terms[a].place, terms[b].place) })
+	for i := 1; i < len(places); i++ {
+		if a, b := places[i-1], places[i]; terms[a].place+1 == terms[b].place {
 			r.follows[a], r.precedes[b] = b, a
 		}
 	}
@@ -69,23 +110,20 @@ func (s *search) prepare() {
 // prepareGroups sets up the letter groups of the query.
 func (s *search) prepareGroups() {
 	r := &s.rank.reader
-	for _, g := range r.groups {
-		r.groupAt[g] = 0
-	}
-	r.groups, r.weights = r.groups[:0], r.weights[:0]
+	var groups []uint16
 	for _, word := range s.q.words {
-		r.groups = append(r.groups, letterGroups(word)...)
+		groups = append(groups, letterGroups(word)...)
 	}
-	slices.Sort(r.groups)
-	r.groups = slices.Compact(r.groups)
-	if len(r.groups) > maxGroups {
-		slices.SortFunc(r.groups, func(a, b uint16) int {
+	slices.Sort(groups)
+	groups = slices.Compact(groups)
+	if len(groups) > maxGroups {
+		slices.SortFunc(groups, func(a, b uint16) int {
 			return cmp.Or(cmp.Compare(s.ix.letters[a], s.ix.letters[b]), cmp.Compare(a, b))
 		})
-		r.groups = r.groups[:maxGroups]
+		groups = groups[:maxGroups]
 	}
-	for i, g := range r.groups {
-		r.groupAt[g] = uint8(i + 1)
+	for i, g := range groups {
+		r.groupAt[g] = uint8(i)
 		r.weights = append(r.weights, idf(len(s.ix.byID), int(s.ix.letters[g])))
 	}
 }
@@ -98,44 +136,38 @@ func (s *search) read(of *ranked) {
 		r.tfs[i], r.gain[i], r.last[i] = 0, 0, -2*nearWords
 	}
 	r.timed, r.title = false, heading{}
-	clear(r.counts[:len(r.groups)])
-	r.seen = r.seen[:0]
+	r.counts = make([]uint32, len(r.weights))
+	var met []*stem // in their order
 	for at, id := range d.words[:min(len(d.words), walkWords)] {
 		m := s.meet(id)
 		times := uint32(1)
 		if at < d.titled {
 			times = uint32(s.ix.weights.Title)
+			s.headed(m.stem)
 		} else if m.time {
 			r.timed = true
 		}
-		for _, g := range r.groupLists[m.groups:m.groupsEnd] {
+		for _, g := range m.groups {
 			r.counts[g]++
 		}
-		for int(m.term) >= len(r.freqs) {
-			r.freqs = append(r.freqs, 0)
+		if m.stem.times == 0 {
+			met = append(met, m.stem)
 		}
-		if at < d.titled {
-			s.headed(m.term)
-		}
-		if r.freqs[m.term] == 0 {
-			r.seen = append(r.seen, m.term)
-		}
-		r.freqs[m.term] += times
-		if int(m.term) < len(terms) {
-			s.nearness(int(m.term), at)
+		if m.stem.times += times; m.stem.term != nil {
+			s.nearness(m.stem.at, at)
 		}
 	}
-	for i := range min(len(terms), len(r.freqs)) {
-		r.tfs[i] = r.freqs[i]
-	}
-	of.vector, of.norm = of.vector[:0], 0
-	for _, l := range r.seen {
-		if x := r.idfs[l]; x > 0 {
-			x *= s.sat.impact(r.freqs[l], d.length)
-			of.vector = append(of.vector, weighted{l, float32(x)})
+	of.vector, of.norm = nil, 0
+	for _, one := range met {
+		if one.term != nil {
+			r.tfs[one.at] = one.times
+		}
+		if x := one.idf; x > 0 {
+			x *= s.sat.impact(one.times, d.length)
+			of.vector = append(of.vector, weighted{one, float32(x)})
 			of.norm += x * x
 		}
-		r.freqs[l] = 0
+		one.times = 0
 	}
 	of.norm = math.Sqrt(of.norm)
 	if len(d.words) > walkWords {
@@ -143,18 +175,13 @@ func (s *search) read(of *ranked) {
 	}
 }
 
-// headed notes that the title at hand has the term with a number.
-func (s *search) headed(number uint32) {
-	r := &s.rank.reader
-	weight := r.idfs[number]
+// headed notes that the title at hand has a stem.
+func (s *search) headed(of *stem) {
+	weight := of.idf
 	if weight == 0 { // no other document has it
 		weight = math.Log(float64(len(s.ix.byID) + 1))
 	}
-	var t *term
-	if int(number) < len(s.q.terms) {
-		t = &s.q.terms[number]
-	}
-	r.title.meet(weight, t, r.freqs[number] == 0)
+	s.rank.title.meet(weight, of.term, of.times == 0)
 }
 
 // nearness notes that the document at hand has term t at a place.

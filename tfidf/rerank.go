@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// ranking is the scratch memory of the second pass.
+// ranking is the second pass.
 type ranking struct {
 	reader
 	ranked []*ranked // the candidates; when it ends, the best first
-	dense  []float32 // per term, what it weighs in the document that others are compared with
 }
 
 // ranked is a candidate in the second pass.
@@ -26,9 +25,9 @@ type ranked struct {
 	norm   float64 // the vector's length
 }
 
-// weighted is a term, by its small number, and what it weighs in a document.
+// weighted is a stem and what it weighs in a document.
 type weighted struct {
-	term   uint32
+	stem   *stem
 	weight float32
 }
 
@@ -214,10 +213,8 @@ func (s *search) compare() {
 			continue
 		}
 		worth := math.Pow(model.sum/all[0].sum, modelPower) / model.norm
-		s.rank.dense = grown(s.rank.dense, len(s.rank.idfs))
-		clear(s.rank.dense)
 		for _, e := range model.vector {
-			s.rank.dense[e.term] = e.weight
+			e.stem.weight = e.weight
 		}
 		for _, r := range all {
 			if r == model || r.norm == 0 {
@@ -225,9 +222,12 @@ func (s *search) compare() {
 			}
 			product := float32(0)
 			for _, e := range r.vector {
-				product += e.weight * s.rank.dense[e.term]
+				product += e.weight * e.stem.weight
 			}
 			r.alike = max(r.alike, float64(product)/r.norm*worth)
+		}
+		for _, e := range model.vector {
+			e.stem.weight = 0
 		}
 	}
 	top := slices.MaxFunc(all, func(a, b *ranked) int { return cmp.Compare(a.alike, b.alike) }).alike

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // depth is how many candidates the second pass scores. More change nothing
@@ -17,7 +16,7 @@ type candidate struct {
 	doc   *doc
 }
 
-// search is one search under way, with its scratch memory.
+// search is one search under way.
 type search struct {
 	ix     *Index
 	filter Query // its Category, Project, Tags, From and To
@@ -25,15 +24,12 @@ type search struct {
 	sat    saturation
 	corpus *Corpus // see Query
 
-	scores []float64   // of the documents, all 0 between searches
-	found  []candidate // the best of them, and since they were last sorted others
-	want   int
-	least  float64 // the score that a document must reach to be among the best
-	begin  beginning
-	rank   ranking
+	found []candidate // the best of them, and since they were last sorted others
+	want  int
+	least float64 // the score that a document must reach to be among the best
+	begin beginning
+	rank  ranking
 }
-
-var searches = sync.Pool{New: func() any { return new(search) }}
 
 // Search answers q. It never fails: a query that nothing matches has no hits.
 func (ix *Index) Search(q Query) Result {
@@ -42,13 +38,9 @@ func (ix *Index) Search(q Query) Result {
 		limit = DefaultLimit
 	}
 	limit = min(limit, MaxLimit)
-	s := searches.Get().(*search)
-	defer s.release()
 	ix.mu.RLock()
 	defer ix.mu.RUnlock()
-	s.ix, s.filter, s.corpus, s.want, s.least = ix, q, q.Corpus, max(depth, limit), 0
-
-	s.q = ix.parse(q.Text)
+	s := &search{ix: ix, filter: q, q: ix.parse(q.Text), corpus: q.Corpus, want: max(depth, limit)}
 	if q.Exact {
 		s.q.exact(q.Corpus, func(term uint32) string { return ix.words[term].text })
 	}
@@ -67,15 +59,6 @@ func (ix *Index) Search(q Query) Result {
 	s.begins(q.Text, limit)
 	res.Hits = s.rerank(limit, q.Explain)
 	return res
-}
-
-// release gives the scratch memory back, without what would keep documents from being freed.
-func (s *search) release() {
-	clear(s.found[:cap(s.found)])
-	clear(s.begin.found[:cap(s.begin.found)])
-	s.found, s.rank.ranked, s.q, s.filter = s.found[:0], nil, question{}, Query{}
-	s.ix, s.corpus = nil, nil
-	searches.Put(s)
 }
 
 // weigh weighs the terms by how rare they are and orders them, the
@@ -97,17 +80,16 @@ func (s *search) weigh() {
 
 // scan scores every document that has a term of the query, and finds the best.
 func (s *search) scan() {
-	s.scores = grown(s.scores, len(s.ix.docs))
+	scores := make([]float64, len(s.ix.docs))
 	for _, t := range s.q.terms {
 		for _, p := range s.ix.words[t.id].postings {
-			s.scores[p.doc] += t.factor * s.sat.impact(p.tf, s.ix.lengths[p.doc])
+			scores[p.doc] += t.factor * s.sat.impact(p.tf, s.ix.lengths[p.doc])
 		}
 	}
-	for number, score := range s.scores {
+	for number, score := range scores {
 		if score == 0 {
 			continue
 		}
-		s.scores[number] = 0
 		if d := s.ix.docs[number]; score >= s.least && s.fits(d) {
 			s.found = append(s.found, candidate{score, d})
 			if len(s.found) == 2*s.want {
@@ -143,12 +125,4 @@ func (s *search) fits(d *doc) bool {
 		}
 	}
 	return true
-}
-
-// grown returns a slice of n elements, in the memory of s if it is large enough.
-func grown[T any](s []T, n int) []T {
-	if n > cap(s) {
-		return make([]T, n)
-	}
-	return s[:n]
 }

@@ -1,81 +1,34 @@
 package feed
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"skillrouter/internal/eventlog"
-	"skillrouter/learning/lesson"
 )
 
-// The events that the experience server names. In the feed they bear these names, with
-// exactly the data that the seed lists; the name that they have in their log
-// is their Kind.
-const (
-	ExperienceRecorded = "experience_recorded"
-	PatternEmerged     = "pattern_emerged"
-	LessonExtracted    = "lesson_extracted"
-	LessonValidated    = "lesson_validated"
-	LessonDeprecated   = "lesson_deprecated"
-)
-
-// experienceName returns the name and the data that the experience server gives an event,
-// or false if it gives it none.
-func experienceName(e eventlog.Event) (name string, data json.RawMessage, ok bool) {
-	var told any
-	switch e.Type {
-	case lesson.EventExperienceRecorded:
-		var from lesson.ExperienceEvent
-		if json.Unmarshal(e.Data, &from) != nil {
-			return "", nil, false
-		}
-		name, told = ExperienceRecorded, struct {
-			EpisodeID int64   `json:"episode_id"`
-			Utility   float64 `json:"utility_score"`
-		}{from.EpisodeID, from.Utility}
-	case lesson.EventPatternEmerged:
-		var from lesson.PatternEvent
-		if json.Unmarshal(e.Data, &from) != nil {
-			return "", nil, false
-		}
-		name, told = PatternEmerged, struct {
-			PatternID   int64  `json:"pattern_id"`
-			Description string `json:"description"`
-		}{from.Number, from.Description}
-	case lesson.EventReported, lesson.EventValidated, lesson.EventApplied, lesson.EventRetired:
-		var from lesson.Event
-		if json.Unmarshal(e.Data, &from) != nil {
-			return "", nil, false
-		}
-		name, told = lessonName(e.Type, from)
-	default:
-		return "", nil, false
-	}
-	data, err := json.Marshal(told)
-	return name, data, err == nil
+// ours is what our logs call the members that the experience server names otherwise, or what stands for one that is not
+// there: a judgement that moved no confidence has no previous one.
+var ours = map[string]string{
+	"lesson_id": "number", "pattern_id": "number", "statement": "title", "new_confidence": "confidence", "previous_confidence": "confidence",
 }
 
-// lessonName is experienceName for the events of lessons.
-func lessonName(kind string, from lesson.Event) (name string, told any) {
-	switch kind {
-	case lesson.EventReported:
-		return LessonExtracted, struct {
-			LessonID   int64   `json:"lesson_id"`
-			Statement  string  `json:"statement"`
-			Confidence float64 `json:"confidence"`
-		}{from.Number, from.Title, from.Confidence}
-	case lesson.EventRetired:
-		return LessonDeprecated, struct {
-			LessonID int64  `json:"lesson_id"`
-			Reason   string `json:"reason"`
-		}{from.Number, from.Reason}
+// experienceName returns the name and the data that the experience server gives an event, exactly the members that
+// events.txt lists of it, or false if it gives it none.
+func experienceName(e eventlog.Event) (name string, data json.RawMessage, ok bool) {
+	at := slices.IndexFunc(Types(), func(t Type) bool { return slices.Contains(t.Kinds, e.Type) })
+	if at < 0 || !gjson.ValidBytes(e.Data) {
+		return "", nil, false
 	}
-	previous := from.Confidence
-	if from.Previous != nil {
-		previous = *from.Previous
+	var members []string
+	for member := range strings.SplitSeq(Types()[at].Data, ", ") {
+		value := cmp.Or(gjson.GetBytes(e.Data, member).Raw, gjson.GetBytes(e.Data, ours[member]).Raw, `""`) // an empty text is left out of ours
+		members = append(members, strconv.Quote(member)+":"+value)
 	}
-	return LessonValidated, struct {
-		LessonID int64   `json:"lesson_id"`
-		Previous float64 `json:"previous_confidence"`
-		New      float64 `json:"new_confidence"`
-	}{from.Number, previous, from.Confidence}
+	return Types()[at].Type, json.RawMessage("{" + strings.Join(members, ",") + "}"), true
 }

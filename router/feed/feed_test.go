@@ -348,7 +348,7 @@ func TestExperienceNames(t *testing.T) {
 	}
 	for _, e := range []eventlog.Event{
 		{Type: lesson.EventEdited, Data: json.RawMessage(`{}`)},
-		{Type: lesson.EventReported, Data: json.RawMessage(`{"number":"x"}`)},
+		{Type: lesson.EventReported, Data: json.RawMessage(`{"number":`)},
 		{Type: lesson.EventExperienceRecorded},
 	} {
 		if name, _, ok := feed.ExperienceName(e); ok {

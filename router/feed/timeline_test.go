@@ -355,7 +355,7 @@ func TestTimelineOfAKind(t *testing.T) {
 // TestToldOfTheFeed tells events as a stream has them, those by the experience server's names too.
 func TestToldOfTheFeed(t *testing.T) {
 	for _, test := range []struct{ kind, name, data, want string }{
-		{"lesson.reported", feed.LessonExtracted, `{"lesson_id": 1, "statement": "Never prune", "confidence": 0.5}`, "lesson: taught the lesson Never prune"},
+		{"lesson.reported", "lesson_extracted", `{"lesson_id": 1, "statement": "Never prune", "confidence": 0.5}`, "lesson: taught the lesson Never prune"},
 		{"", "guard.checked", `{"decision": "block", "rule_ids": ["a", "b"]}`, "block: was stopped by rule a, b"},
 		{"", "guard.checked", `{"decision": "warn", "rule_ids": ["a"]}`, "check: was warned by rule a"},
 		{"", "message.sent", `{"signal": "pause", "to_agent_id": "codex"}`, "message: sent pause codex"},

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"strings"
 	"time"
 
@@ -28,7 +30,7 @@ const (
 	recordTime = 10 * time.Second
 )
 
-// recording listens to one answer. A nil one hears nothing.
+// recording is what is heard of one answer.
 type recording struct {
 	question string
 	model    string
@@ -36,6 +38,7 @@ type recording struct {
 	wish     wishes
 	heard    []byte
 	over     bool // more was said than is kept
+	complete bool // the answer came to its end
 }
 
 func newRecording(c *conversation, w wishes) *recording {
@@ -46,15 +49,20 @@ func newRecording(c *conversation, w wishes) *recording {
 	return &recording{question: question, model: c.model, stream: c.stream, wish: w}
 }
 
-// add hears a piece of the answer.
-func (r *recording) add(piece []byte) {
-	if r == nil || r.over {
-		return
-	}
-	if room := maxHeard - len(r.heard); len(piece) > room {
-		piece, r.over = piece[:room], true
-	}
-	r.heard = append(r.heard, piece...)
+// listener hears the pieces of an answer as they are read.
+type listener struct {
+	io.ReadCloser
+	*recording
+	deaf bool // it is no answer that is remembered
+}
+
+// Read implements io.Reader.
+func (l *listener) Read(piece []byte) (int, error) {
+	n, err := l.ReadCloser.Read(piece)
+	room := maxHeard - len(l.heard)
+	l.heard, l.over = append(l.heard, piece[:min(n, room)]...), l.over || n > room
+	l.complete = errors.Is(err, io.EOF) && !l.deaf
+	return n, err
 }
 
 // remember stores an exchange whose answer is whole, behind the answer.

@@ -1,11 +1,11 @@
 package llm
 
 import (
-	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httputil"
 	"net/url"
 	"strings"
 	"time"
@@ -116,73 +116,77 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.forward(w, r, path, body, record)
 }
 
-// forward asks the endpoint and hands its answer on.
+// forward asks the endpoint and hands its answer on, each piece as soon as it comes. If one does not come, the client must
+// see that the answer is not whole, as it would without a proxy: the connection ends.
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, path string, body []byte, record *recording) {
 	ctx := r.Context()
-	header := forwarded(r.Header, onlyHere)
-	if _, there := header["User-Agent"]; !there {
-		header.Set("User-Agent", "") // or Go would name itself
-	}
-	if record != nil {
-		header.Del("Accept-Encoding") // what is packed cannot be remembered
-	}
 	if len(body) == 0 {
 		body = nil
 	}
-	response, err := p.endpoint.open(ctx, call{method: r.Method, path: path, body: body, header: header, transparent: true})
-	if err != nil {
-		if errors.Is(err, errFirstByte) {
-			w.Header().Set("X-Should-Retry", "false") // OpenAI's clients would wait as long again, twice
-		}
-		p.refuse(w, err)
-		return
+	proxy := httputil.ReverseProxy{
+		Rewrite: func(asked *httputil.ProxyRequest) {
+			strip(asked.Out.Header, onlyHere)
+			if record != nil {
+				asked.Out.Header.Del("Accept-Encoding") // what is packed cannot be remembered
+			}
+		},
+		Transport: asks(func(asked *http.Request) (*http.Response, error) {
+			return p.endpoint.open(ctx, call{method: r.Method, path: path, body: body, header: asked.Header, transparent: true})
+		}),
+		ModifyResponse: func(response *http.Response) error {
+			if response.StatusCode/100 == 3 {
+				return p.endpoint.refused(response)
+			}
+			strip(response.Header, onlyThere)
+			for name := range response.Header {
+				w.Header().Del(name)
+			}
+			if record != nil {
+				packed := response.StatusCode != http.StatusOK || response.Header.Get("Content-Encoding") != ""
+				response.Body = &listener{ReadCloser: response.Body, recording: record, deaf: packed}
+			}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			if errors.Is(err, errFirstByte) {
+				w.Header().Set("X-Should-Retry", "false") // OpenAI's clients would wait as long again, twice
+			}
+			p.refuse(w, err)
+		},
+		FlushInterval: -1,
+		ErrorLog:      slog.NewLogLogger(p.options.Log.Handler(), slog.LevelWarn),
 	}
-	defer response.Body.Close()
-	if response.StatusCode/100 == 3 {
-		p.refuse(w, p.endpoint.refused(response))
-		return
-	}
-	answer := w.Header()
-	for name, values := range forwarded(response.Header, onlyThere) {
-		answer[name] = values
-	}
-	w.WriteHeader(response.StatusCode)
-	if err := p.hand(ctx, w, response.Body, record); err != nil {
-		// The client must see that the answer is not whole, as it would without a proxy.
-		panic(http.ErrAbortHandler)
-	}
-	if record != nil && response.StatusCode == http.StatusOK && response.Header.Get("Content-Encoding") == "" {
+	proxy.ServeHTTP(&timedWriter{w, p.options.WriteTime}, r)
+	if record != nil && record.complete {
 		p.remember(ctx, record)
 	}
 }
 
-// hand copies an answer piece by piece, each as soon as it comes.
-func (p *Proxy) hand(ctx context.Context, w http.ResponseWriter, body io.Reader, record *recording) error {
-	control := http.NewResponseController(w)
-	buffer := make([]byte, 32<<10)
-	for {
-		_ = control.SetWriteDeadline(time.Time{}) // in HTTP/2 one that passes ends the answer, also while the model thinks
-		n, err := body.Read(buffer)
-		_ = control.SetWriteDeadline(time.Now().Add(p.options.WriteTime)) // a recorder in a test has none
-		if n > 0 {
-			if _, failed := w.Write(buffer[:n]); failed != nil {
-				return failed
-			}
-			if failed := control.Flush(); failed != nil && !errors.Is(failed, http.ErrNotSupported) {
-				return failed
-			}
-			record.add(buffer[:n])
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			if ctx.Err() == nil {
-				p.options.Log.WarnContext(ctx, "an answer of the model's endpoint broke off", "endpoint", p.endpoint.base, "error", err)
-			}
-			return err
-		}
+// asks is a function as a transport.
+type asks func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (a asks) RoundTrip(r *http.Request) (*http.Response, error) { return a(r) }
+
+// timedWriter gives a client a time in which to accept each piece of an answer.
+type timedWriter struct {
+	http.ResponseWriter
+	most time.Duration
+}
+
+// Unwrap is for http.ResponseController.
+func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Write implements io.Writer.
+func (w *timedWriter) Write(piece []byte) (int, error) {
+	control := http.NewResponseController(w.ResponseWriter)
+	_ = control.SetWriteDeadline(time.Now().Add(w.most)) // a recorder in a test has none
+	n, err := w.ResponseWriter.Write(piece)
+	if failed := control.Flush(); err == nil && !errors.Is(failed, http.ErrNotSupported) {
+		err = failed
 	}
+	_ = control.SetWriteDeadline(time.Time{}) // in HTTP/2 one that passes ends the answer, also while the model thinks
+	return n, err
 }
 
 // refuse answers what is not the caller's fault.

@@ -3,7 +3,6 @@ package llm
 import (
 	"maps"
 	"net/http"
-	"net/textproto"
 	"strconv"
 	"strings"
 
@@ -88,35 +87,19 @@ func wishesOf(r *http.Request, budget int) (wishes, error) {
 // token, which site, which page. The endpoint gets a key and a host of its own.
 var onlyHere = []string{
 	"Authorization", "Cookie", "Origin", "Referer", "Host", "Content-Length", "Expect", "Forwarded",
-	"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip",
+	"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Connection", "Upgrade", "Te",
 }
 
 // onlyThere are headers of answers that are about the endpoint's own site: a browser
 // would take them for this router's.
 var onlyThere = []string{"Set-Cookie", "Alt-Svc", "Strict-Transport-Security", "Clear-Site-Data", "Content-Security-Policy"}
 
-// hopByHop are the headers of one connection, RFC 9110 section 7.6.1, and older ones of the kind.
-var hopByHop = []string{
-	"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization",
-	"Te", "Trailer", "Transfer-Encoding", "Upgrade",
-}
-
-// forwarded returns the headers that go further, of a request or of an answer.
-func forwarded(header http.Header, besides []string) http.Header {
-	onward := header.Clone()
-	for _, names := range onward["Connection"] {
-		for name := range strings.SplitSeq(names, ",") {
-			onward.Del(textproto.TrimString(name))
-		}
-	}
-	for _, name := range hopByHop {
-		onward.Del(name)
-	}
+// strip takes out the headers that go no further, of a request or of an answer; httputil has taken out those of one connection.
+func strip(header http.Header, besides []string) {
 	for _, name := range besides {
-		onward.Del(name)
+		header.Del(name)
 	}
-	maps.DeleteFunc(onward, func(name string, _ []string) bool {
+	maps.DeleteFunc(header, func(name string, _ []string) bool {
 		return strings.HasPrefix(name, headerPrefix) || strings.HasPrefix(name, "Access-Control-")
 	})
-	return onward
 }

@@ -1,54 +1,45 @@
 package text
 
 import (
-	"hash/maphash"
 	"strings"
+	"sync"
 	"sync/atomic"
 )
 
 const (
-	// stemSlots is how many stems are remembered, a power of two: the words that make up nearly
-	// all of a team's texts, in at most some three megabytes.
-	stemSlots = 1 << 15
+	// mostStems is how many stems are remembered: the words that make up nearly all of a team's texts, in some three megabytes.
+	mostStems = 1 << 15
 	// memoWord bounds the words whose stems are remembered, in bytes: longer ones are seldom words.
 	memoWord = 32
 )
 
-// stemmed is a word and its stem; it never changes.
-type stemmed struct{ word, stem string }
+// stemsMet are the stems of words that were met. Finding a stem takes some hundred times what looking it up does, and is most
+// of the cost of reading a text. A stem is a constant of its word, so one memory serves the process; when it is full, it begins anew.
+var (
+	stemsMet  sync.Map
+	stemsHeld atomic.Int64
+)
 
-// stemMemo remembers the stems of words that were met, each in the one slot
-// that its hash gives, from which another word may push it. Finding a stem
-// takes some hundred times what looking it up does, and is most of the cost of
-// reading a text. A stem is a constant of its word, so one memo serves the process.
-type stemMemo struct {
-	seed  maphash.Seed
-	slots [stemSlots]atomic.Pointer[stemmed]
+// stemOf returns the stem of a folded word, from memory if it was met lately.
+func stemOf(word string) string {
+	if stem, met := stemsMet.Load(word); met {
+		return stem.(string)
+	}
+	stem := FindStem(word)
+	if len(word) <= memoWord {
+		if stemsHeld.Add(1) > mostStems {
+			stemsMet.Clear()
+			stemsHeld.Store(0)
+		}
+		stemsMet.Store(strings.Clone(word), strings.Clone(stem)) // both may be parts of a whole text
+	}
+	return stem
 }
 
-var stemsMet = stemMemo{seed: maphash.MakeSeed()}
-
-// of returns the stem of a folded word. A word that is remembered allocates nothing.
-func (m *stemMemo) of(word []byte) string {
-	if len(word) > memoWord {
-		return FindStem(string(word))
-	}
-	slot := &m.slots[maphash.Bytes(m.seed, word)%stemSlots]
-	if known := slot.Load(); known != nil && known.word == string(word) {
-		return known.stem
-	}
-	fresh := &stemmed{word: string(word)}
-	if fresh.stem = FindStem(fresh.word); strings.HasPrefix(fresh.word, fresh.stem) {
-		fresh.stem = fresh.word[:len(fresh.stem)] // one copy of the letters for both
-	}
-	slot.Store(fresh)
-	return fresh.stem
-}
-
-// StemFolded returns the stem of a folded word, from memory if it was met lately.
+// StemFolded is stemOf for a word that may be a name of two letters, which is its own stem.
 func StemFolded(word string) string {
 	if len(word) <= 2 {
 		return word
 	}
-	return stemsMet.of([]byte(word))
+	return stemOf(word)
 }

@@ -125,7 +125,7 @@ func Terms(text string) []string {
 		if t.kind == single && inPair(s.Tokens, i) {
 			continue
 		}
-		out = append(out, stemsMet.of(s.Buf[t.Start:t.End]))
+		out = append(out, stemOf(string(s.Buf[t.Start:t.End])))
 	}
 	return out
 }
