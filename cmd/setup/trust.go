@@ -1,12 +1,12 @@
 package setup
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"skillrouter/internal/file"
 )
@@ -32,14 +32,6 @@ func (t Target) Trust() (found Trust, asked bool) {
 	return Trust{}, false
 }
 
-// claudeSettings are what Claude Code's settings and its state say of hooks and servers.
-type claudeSettings struct {
-	NoHooks  bool     `json:"disableAllHooks"`
-	AllMCP   bool     `json:"enableAllProjectMcpServers"`
-	Enabled  []string `json:"enabledMcpjsonServers"`
-	Disabled []string `json:"disabledMcpjsonServers"`
-}
-
 func (t Target) claudeTrust() Trust {
 	state := t.at("$CLAUDE_CONFIG_DIR:./.claude.json")
 	files := []string{t.at("$CLAUDE_CONFIG_DIR:.claude/settings.json")}
@@ -47,19 +39,19 @@ func (t Target) claudeTrust() Trust {
 		files = append(files, filepath.Join(t.Dir, ".claude", "settings.json"), filepath.Join(t.Dir, ".claude", "settings.local.json"))
 	}
 	approved := t.personal() // its server is in Claude Code's own state, and asked about by nobody
-	refused := func(s claudeSettings, path string) (Trust, bool) {
-		approved = approved || s.AllMCP || slices.Contains(s.Enabled, serverName)
+	refused := func(s gjson.Result, path string) (Trust, bool) {
+		approved = approved || s.Get("enableAllProjectMcpServers").Bool() || s.Get(`enabledMcpjsonServers.#(=="`+serverName+`")`).Exists()
 		switch {
-		case s.NoHooks:
+		case s.Get("disableAllHooks").Bool():
 			return Trust{Known: true, Said: "Claude Code runs no hooks: disableAllHooks stands in " + path, Mend: "take disableAllHooks out of " + path}, true
-		case !t.user() && slices.Contains(s.Disabled, serverName):
+		case !t.user() && s.Get(`disabledMcpjsonServers.#(=="`+serverName+`")`).Exists():
 			return Trust{Known: true, Said: "Claude Code does not start the server in .mcp.json: it is refused in " + path, Mend: "claude mcp reset-project-choices"}, true
 		}
 		return Trust{}, false
 	}
 	for _, path := range files {
-		var s claudeSettings
-		if err := readJSON(path, &s); err != nil {
+		s, err := readJSON(path)
+		if err != nil {
 			return unread(path, err)
 		}
 		if found, is := refused(s, path); is {
@@ -69,21 +61,16 @@ func (t Target) claudeTrust() Trust {
 	if t.user() {
 		return Trust{Known: true, OK: true, Said: "no setting of Claude Code forbids hooks"}
 	}
-	var known struct {
-		Projects map[string]struct {
-			claudeSettings
-			Accepted bool `json:"hasTrustDialogAccepted"`
-		} `json:"projects"`
-	}
-	if err := readJSON(state, &known); err != nil {
+	known, err := readJSON(state)
+	if err != nil {
 		return unread(state, err)
 	}
-	if found, is := refused(known.Projects[t.Dir].claudeSettings, state); is {
+	projects, trusted := known.Get("projects").Map(), false
+	if found, is := refused(projects[t.Dir], state); is {
 		return found
 	}
-	trusted := false
-	for dir := t.Dir; ; dir = filepath.Dir(dir) {
-		if trusted = known.Projects[dir].Accepted; trusted || dir == filepath.Dir(dir) {
+	for dir := t.Dir; !trusted; dir = filepath.Dir(dir) {
+		if trusted = projects[dir].Get("hasTrustDialogAccepted").Bool(); dir == filepath.Dir(dir) {
 			break
 		}
 	}
@@ -112,25 +99,18 @@ func (t Target) geminiTrust() Trust {
 	}
 	always := false
 	for i, path := range files {
-		var s struct {
-			Security struct {
-				FolderTrust struct {
-					Enabled *bool `json:"enabled"`
-				} `json:"folderTrust"`
-			} `json:"security"`
-			Hooks struct {
-				Enabled  *bool    `json:"enabled"`
-				Disabled []string `json:"disabled"`
-			} `json:"hooksConfig"`
-		}
-		if err := readJSON(path, &s); err != nil {
+		s, err := readJSON(path)
+		if err != nil {
 			return unread(path, err)
 		}
-		if enabled := s.Security.FolderTrust.Enabled; i == 0 && enabled != nil {
-			always = !*enabled
+		if enabled := s.Get("security.folderTrust.enabled"); i == 0 && enabled.IsBool() {
+			always = !enabled.Bool()
 		}
-		off := slices.ContainsFunc(s.Hooks.Disabled, func(name string) bool { return ourHook.MatchString(name) || strings.HasPrefix(name, "skillrouter-") })
-		if off || s.Hooks.Enabled != nil && !*s.Hooks.Enabled {
+		off := s.Get("hooksConfig.enabled").Type == gjson.False
+		for _, name := range s.Get("hooksConfig.disabled").Array() {
+			off = off || ourHook.MatchString(name.String()) || strings.HasPrefix(name.String(), "skillrouter-")
+		}
+		if off {
 			return Trust{Known: true, Said: "Gemini CLI runs no hooks of ours: hooksConfig in " + path, Mend: "take it out of hooksConfig in " + path}
 		}
 	}
@@ -146,13 +126,14 @@ func (t Target) geminiTrust() Trust {
 	if named := t.Env("GEMINI_CLI_TRUSTED_FOLDERS_PATH"); named != "" {
 		path = named
 	}
-	var rules map[string]string
-	if err := readJSON(path, &rules); err != nil {
+	rules, err := readJSON(path)
+	if err != nil {
 		return unread(path, err)
 	}
 	// The rule with the longest path counts, as Gemini CLI has it.
 	longest, trust := "", ""
-	for rule, level := range rules {
+	for rule, level := range rules.Map() {
+		level := level.String()
 		above := rule
 		if level == geminiTrustedParent {
 			above = filepath.Dir(rule)
@@ -175,16 +156,16 @@ func unread(path string, err error) Trust {
 }
 
 // readJSON reads a configuration file, with its comments. One that is not there says nothing.
-func readJSON(path string, into any) error {
+func readJSON(path string) (gjson.Result, error) {
 	text, err := file.ReadSmall(path, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return gjson.Result{}, nil
+	case err != nil:
+		return gjson.Result{}, err
 	}
 	if text = standard(text); text == nil {
-		return errors.New("it is no JSON")
+		return gjson.Result{}, errors.New("it is no JSON")
 	}
-	return json.Unmarshal(text, into)
+	return gjson.ParseBytes(text), nil
 }
