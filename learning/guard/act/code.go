@@ -33,18 +33,11 @@ func (s *Shell) interpreter(name string, words []string, in stream) stream {
 	if len(r.options["check"]) > 0 || language == "php" && len(r.options["i"]) > 0 {
 		return stream{}
 	}
-	var code []string
-	for _, o := range []string{"c", "e", "eval", "print", "r", "source"} {
-		if language == "ruby" && o == "r" || language == "perl" && o == "c" || language == "ruby" && o == "c" {
-			continue
-		}
-		code = append(code, r.options[o]...)
-	}
-	operands := r.operands
-	if language == "awk" && len(code)+len(r.options["f"]) == 0 && len(operands) > 0 {
-		code, operands = operands[:1], operands[1:]
-	}
+	code, operands := r.options["code"], r.operands
 	if language == "awk" {
+		if len(code)+len(r.options["f"]) == 0 && len(operands) > 0 {
+			code, operands = operands[:1], operands[1:]
+		}
 		s.program(language, s.dir, r.options["f"]...)
 	}
 	if len(code) > 0 {
@@ -98,121 +91,78 @@ type codeToken struct {
 	kind byte // 'n' name, 's' text, '`' a text that a shell runs, 'f' a text with {names} in it, otherwise the sign
 }
 
-func codeTokens(language, code string) []codeToken {
-	s := codeScanner{language: language, rest: code}
-	for s.rest != "" {
-		switch c := s.rest[0]; {
-		case c == '\n':
-			s.take(1, "\n", '\n')
-		case c == ' ' || c == '\t' || c == '\r':
-			s.rest = s.rest[1:]
-		case s.comment(), s.shellQuote():
-		case c == '\'' || c == '"' || c == '`':
-			s.quote(c)
-		default:
-			s.name()
+// What a program in a language begins with: white space and comments, by the language; what stands behind Ruby's %x and Perl's qx, which
+// a shell runs; a text in quotes; a name with its dots. What is open at the end ends there.
+var (
+	hashGap  = lazyregexp.New(`^(?:[ \t\r]+|#[^\n]*)`)
+	slashGap = lazyregexp.New(`(?s)^(?:[ \t\r]+|//[^\n]*|/\*.*?(?:\*/|\z))`)
+	codeGaps = map[string]*lazyregexp.Regexp{
+		"js": slashGap, "go": slashGap, "rust": slashGap, "php": lazyregexp.New(`(?s)^(?:[ \t\r]+|#[^\n]*|//[^\n]*|/\*.*?(?:\*/|\z))`),
+		"lua": lazyregexp.New(`^(?:[ \t\r]+|#[^\n]*|--[^\n]*)`), "loose": lazyregexp.New(`^[ \t\r]+`),
+	}
+	shellForms = map[string]string{"ruby": "%x", "perl": "qx"}
+	shellForm  = lazyregexp.New(`^(?:\(([^)]*)\)?|\{([^}]*)\}?|\[([^\]]*)\]?|\|([^|]*)\|?|/([^/]*)/?|!([^!]*)!?)`)
+	codeText   = lazyregexp.New("(?s)^(?:" + strings.Join([]string{
+		textBetween(`"""`, `[^\\]`), textBetween(`'''`, `[^\\]`), textBetween("```", `[^\\]`), textBetween(`"`, `[^\\"]`), textBetween(`'`, `[^\\']`), textBetween("`", "[^\\\\`]"),
+	}, "|") + ")")
+	codeName = lazyregexp.New(`^[\pL\p{Nd}_$](?:[\pL\p{Nd}_$]|::|\.\pL)*`)
+)
+
+// textBetween is the expression of a text between quotes.
+func textBetween(quote, plain string) string {
+	return quote + `((?:\\.|` + plain + `|\\\z)*?)(?:` + quote + `|\z)`
+}
+
+func codeTokens(language, code string) (tokens []codeToken) {
+	gap := codeGaps[language]
+	if gap == nil {
+		gap = hashGap
+	}
+	for rest, n := code, 0; rest != ""; rest = rest[n:] {
+		if n = len(gap.Compiled().FindString(rest)); n > 0 {
+			continue
 		}
-	}
-	return s.tokens
-}
-
-// codeScanner splits a program into tokens.
-type codeScanner struct {
-	language string
-	rest     string // what is not read yet
-	tokens   []codeToken
-}
-
-// is reports whether the program is in one of the languages.
-func (s *codeScanner) is(languages ...string) bool { return slices.Contains(languages, s.language) }
-
-// take makes a token of the next n bytes.
-func (s *codeScanner) take(n int, text string, kind byte) {
-	s.tokens = append(s.tokens, codeToken{text, kind})
-	s.rest = s.rest[min(n, len(s.rest)):]
-}
-
-// comment passes over a comment, if one begins here. One that has no end takes the rest.
-func (s *codeScanner) comment() bool {
-	end, width := "\n", 0
-	switch {
-	case s.rest[0] == '#' && !s.is("js", "go", "rust", "loose"), strings.HasPrefix(s.rest, "//") && s.is("js", "php", "go", "rust"), strings.HasPrefix(s.rest, "--") && s.is("lua"):
-	case strings.HasPrefix(s.rest, "/*") && s.is("js", "php", "go", "rust"):
-		end, width = "*/", 2
-	default:
-		return false
-	}
-	n := strings.Index(s.rest, end)
-	if n < 0 {
-		n = len(s.rest) - width
-	}
-	s.rest = s.rest[n+width:]
-	return true
-}
-
-// shellQuote takes Ruby's %x(…) and Perl's qx(…), if one begins here.
-func (s *codeScanner) shellQuote() bool {
-	begins := s.is("ruby") && strings.HasPrefix(s.rest, "%x") || s.is("perl") && strings.HasPrefix(s.rest, "qx")
-	if !begins || len(s.rest) <= 3 || strings.IndexByte("({[|/!", s.rest[2]) < 0 {
-		return false
-	}
-	closing := s.rest[2]
-	if k := strings.IndexByte("({[", closing); k >= 0 {
-		closing = ")}]"[k]
-	}
-	n := strings.IndexByte(s.rest[3:], closing)
-	if n < 0 {
-		n = len(s.rest) - 3
-	}
-	s.take(n+4, s.rest[3:3+n], '`')
-	return true
-}
-
-// quote takes a text in quotes, with the letters before it that say of what kind it is.
-func (s *codeScanner) quote(c byte) {
-	quote := string(c)
-	if triple := strings.Repeat(quote, 3); strings.HasPrefix(s.rest, triple) {
-		quote = triple
-	}
-	from := len(quote)
-	k := from
-	for k < len(s.rest) && !strings.HasPrefix(s.rest[k:], quote) {
-		if s.rest[k] == '\\' && k+1 < len(s.rest) {
-			k++
+		if command, ok := strings.CutPrefix(rest, shellForms[language]); ok && len(command) > 1 && len(command) < len(rest) {
+			if found := shellForm.FindStringSubmatch(command); found != nil {
+				n = len(rest) - len(command) + len(found[0])
+				tokens = append(tokens, codeToken{strings.Join(found[1:], ""), '`'})
+				continue
+			}
 		}
-		k++
+		token := codeToken{codeName.Compiled().FindString(rest), 'n'}
+		if n = len(token.text); strings.IndexByte("\"'`", rest[0]) >= 0 {
+			found := codeText.FindStringSubmatch(rest)
+			n = len(found[0])
+			token = codeToken{unescape(strings.Join(found[1:], "")), 's'}
+			tokens = token.quoted(language, rest[0], tokens)
+		} else if n == 0 {
+			_, n = utf8.DecodeRuneInString(rest)
+			token = codeToken{rest[:n], rest[0]}
+		}
+		tokens = append(tokens, token)
 	}
-	text := unescape(s.rest[from:k])
+	return tokens
+}
+
+// quoted says of which kind a text is by its quotes, and by the letters before it, which it takes off the tokens.
+func (t *codeToken) quoted(language string, quote byte, before []codeToken) []codeToken {
 	prefix := ""
-	if n := len(s.tokens); n > 0 && s.tokens[n-1].kind == 'n' {
-		prefix = s.tokens[n-1].text
+	if n := len(before); n > 0 && before[n-1].kind == 'n' {
+		prefix = before[n-1].text
 	}
-	kind := byte('s')
 	switch {
-	case c == '`' && s.is("go"):
-	case c == '`' && !s.is("js"):
-		kind = '`'
-	case c == '`' || c == '"' && s.is("perl", "php", "ruby"):
-		kind = 'f'
+	case quote == '`' && language == "go":
+	case quote == '`' && language != "js":
+		t.kind = '`'
+	case quote == '`' || quote == '"' && slices.Contains([]string{"perl", "php", "ruby"}, language):
+		t.kind = 'f'
 	case slices.Contains([]string{"f", "rf", "fr", "F"}, prefix):
-		s.tokens, kind = s.tokens[:len(s.tokens)-1], 'f'
+		t.kind = 'f'
+		return before[:len(before)-1]
 	case slices.Contains([]string{"r", "b", "u", "R", "rb"}, prefix):
-		s.tokens = s.tokens[:len(s.tokens)-1]
+		return before[:len(before)-1]
 	}
-	s.take(k+from, text, kind)
-}
-
-// codeName is a name with its dots.
-var codeName = lazyregexp.New(`^[\pL\p{Nd}_$](?:[\pL\p{Nd}_$]|::|\.\pL)*`)
-
-// name takes a name with its dots, or a sign.
-func (s *codeScanner) name() {
-	if name := codeName.Compiled().FindString(s.rest); name != "" {
-		s.take(len(name), name, 'n')
-		return
-	}
-	_, size := utf8.DecodeRuneInString(s.rest)
-	s.take(size, s.rest[:size], s.rest[0])
+	return before
 }
 
 // code follows one program.
@@ -345,29 +295,23 @@ func (c *code) arguments(i int) (args [][]string, end int) {
 		switch c.kind(i) {
 		case ')', ';':
 			return args, i
+		case '\n', ',':
+			i++
 		case '[':
 			inList, list = true, []string{}
 			i++
 		case ']':
-			args = append(args, list)
-			inList = false
+			args, inList = append(args, list), false
 			i++
 		default:
 			v, next, ok := c.value(i, 0)
-			switch {
-			case !ok:
+			if !ok {
 				v = string(Unknown)
-				fallthrough
-			default:
-				if c.kind(i) == '\n' || c.kind(i) == ',' {
-					i++
-					continue
-				}
-				if inList {
-					list = append(list, v)
-				} else {
-					args = append(args, []string{v})
-				}
+			}
+			if inList {
+				list = append(list, v)
+			} else {
+				args = append(args, []string{v})
 			}
 			i = max(next, i+1)
 		}
@@ -391,19 +335,15 @@ func (c *code) value(i, depth int) (v string, end int, ok bool) {
 		case 'n':
 			if c.kind(i+1) == '(' {
 				args, after := c.arguments(i + 2)
-				var parts []string
-				for _, a := range args {
-					parts = append(parts, a...)
-				}
-				name := lastName(t.text)
-				if name == "home" || name == "homedir" {
-					v, ok = v+"~", true
-				} else if name == "join" || name == "resolve" || name == "Path" || name == "PosixPath" || name == "str" || name == "String" || name == "expanduser" {
-					v, ok = v+strings.Join(parts, "/"), true
-				} else {
+				switch lastName(t.text) {
+				case "home", "homedir":
+					v += "~"
+				case "join", "resolve", "Path", "PosixPath", "str", "String", "expanduser":
+					v += strings.Join(slices.Concat(args...), "/")
+				default:
 					return v, after + 1, ok
 				}
-				i = after + 1
+				ok, i = true, after+1
 				break
 			}
 			if c.kind(i+1) == '=' && c.kind(i+2) != '=' {

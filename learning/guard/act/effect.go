@@ -5,6 +5,19 @@ import (
 	"strings"
 )
 
+// reading has, for each way of programs to do something, what reads that.
+var reading map[string]func(s *Shell, a *Act, p program, in stream) []Effect
+
+// It is made here, because a program may run another one.
+func init() {
+	reading = map[string]func(s *Shell, a *Act, p program, in stream) []Effect{
+		"remove": (*Shell).removal, "find": (*Shell).findEffects, "fd": (*Shell).fdRuns, "sync": (*Shell).syncEffects, "dd": (*Shell).ddEffects,
+		"format": (*Shell).deviceEffects, "partition": (*Shell).partitionEffects, "edit": (*Shell).editEffects, "copy": (*Shell).copyEffects,
+		"systemctl": (*Shell).systemctlEffects, "docker": serviceEffects, "kubectl": serviceEffects, "nginx": serviceEffects, "apache": serviceEffects,
+		"git": (*Shell).gitEffects, "mode": (*Shell).modeEffects, "request": requestEffects, "objects": objectEffects,
+	}
+}
+
 // effects says what the act does, for the commands whose deeds have many spellings.
 func (s *Shell) effects(a *Act, in stream) []Effect {
 	if a.Harmless() {
@@ -21,42 +34,10 @@ func (s *Shell) effects(a *Act, in stream) []Effect {
 	if len(p["needs"]) > 0 && !p.given("needs", a) {
 		p = p.without("does")
 	}
-	switch p.one("does") {
-	case "remove":
-		return s.removal(a, p)
-	case "find":
-		return s.findEffects(a)
-	case "fd":
-		s.fdRuns(a)
-		return nil
-	case "sync":
-		return s.syncEffects(a, p)
-	case "dd":
-		return s.ddEffects(a, in)
-	case "format":
-		return s.deviceEffects(a)
-	case "partition":
-		return s.partitionEffects(a)
-	case "edit":
-		return s.editEffects(a, p)
-	case "copy":
-		return s.copyEffects(a)
-	case "systemctl":
-		return s.systemctlEffects(a, p)
-	case "docker", "kubectl", "nginx", "apache":
-		return serviceEffects(a, p.one("does"))
-	case "git":
-		return s.gitEffects(a)
-	case "mode":
-		return s.modeEffects(a)
-	case "request":
-		return requestEffects(a, p)
-	case "aws", "gcloud", "rclone":
-		return objectEffects(a, p)
+	if read := reading[p.one("does")]; read != nil {
+		return read(s, a, p, in)
 	}
 	switch {
-	case p.has("objects"):
-		return objectEffects(a, p)
 	case p.has("service"):
 		return managedEffects(a, p["service"])
 	case p.has("power"):
@@ -84,7 +65,7 @@ func (s *Shell) patch(a *Act, in stream) (text string, ok bool) {
 }
 
 // modeEffects is what chmod sets.
-func (s *Shell) modeEffects(a *Act) (out []Effect) {
+func (s *Shell) modeEffects(a *Act, _ program, _ stream) (out []Effect) {
 	words := a.Words
 	if w := a.Source[min(1, len(a.Source)-1)]; len(w) > 1 && w[0] == '-' && strings.Trim(w[1:], "rwxXst") == "" {
 		words = append([]string{w}, words...) // it looks like options

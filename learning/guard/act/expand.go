@@ -147,45 +147,31 @@ func (s *Shell) literal(f *fields, v string, first, quoted bool) {
 			v = "/home/" + v[1:]
 		}
 	}
-	if !strings.ContainsAny(v, "\\*?[") {
-		f.put(v)
-		return
-	}
-	var b strings.Builder
-	for i := 0; i < len(v); i++ {
-		c := v[i]
-		switch {
-		case c == '\\' && i+1 < len(v):
-			i++
-			if v[i] != '\n' {
-				b.WriteByte(v[i])
-			}
-		case c == '*' && !quoted:
-			b.WriteRune(AnyText)
-		case c == '?' && !quoted:
-			b.WriteRune(anyRune)
-		case c == '[' && !quoted:
-			b.WriteRune(set)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	f.put(b.String())
+	f.put(unquote(v, func(byte) bool { return true }, !quoted))
 }
 
 func doubleQuoted(v string) string {
-	if !strings.Contains(v, "\\") {
+	return unquote(v, func(c byte) bool { return strings.IndexByte("$`\"\\\n", c) >= 0 }, false)
+}
+
+// unquote takes the backslashes away that quote the byte behind them, and a line's end with its own. active: pattern characters that are
+// not quoted are active.
+func unquote(v string, quotes func(byte) bool, active bool) string {
+	if !strings.ContainsAny(v, "\\*?[") {
 		return v
 	}
 	var b strings.Builder
 	for i := 0; i < len(v); i++ {
-		if v[i] == '\\' && i+1 < len(v) && strings.IndexByte("$`\"\\\n", v[i+1]) >= 0 {
-			i++
-			if v[i] == '\n' {
-				continue
+		switch at := strings.IndexByte("*?[", v[i]); {
+		case v[i] == '\\' && i+1 < len(v) && quotes(v[i+1]):
+			if i++; v[i] != '\n' {
+				b.WriteByte(v[i])
 			}
+		case active && at >= 0:
+			b.WriteRune([]rune{AnyText, anyRune, set}[at])
+		default:
+			b.WriteByte(v[i])
 		}
-		b.WriteByte(v[i])
 	}
 	return b.String()
 }

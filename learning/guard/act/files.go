@@ -37,7 +37,7 @@ func (s *Shell) makes(a *Act) {
 }
 
 // syncEffects is what rsync deletes of its target, or of its source.
-func (s *Shell) syncEffects(a *Act, p program) []Effect {
+func (s *Shell) syncEffects(a *Act, p program, _ stream) []Effect {
 	switch {
 	case len(a.Words) < 2:
 	case p.given("deletes", a):
@@ -50,7 +50,7 @@ func (s *Shell) syncEffects(a *Act, p program) []Effect {
 	return nil
 }
 
-func (s *Shell) removal(a *Act, p program) (out []Effect) {
+func (s *Shell) removal(a *Act, p program, _ stream) (out []Effect) {
 	words, whole := a.Words, len(a.Options["recursive"]) > 0
 	if verbs := p["whole"]; len(verbs) > 0 {
 		if len(words) == 0 || !slices.Contains(verbs, words[0]) {
@@ -225,7 +225,7 @@ func (f finding) found(root string) []string {
 	return []string{root + "/" + f.pattern}
 }
 
-func (s *Shell) findEffects(a *Act) (out []Effect) {
+func (s *Shell) findEffects(a *Act, _ program, _ stream) (out []Effect) {
 	f := readFind(a.Source[1:])
 	for i := 0; i < len(f.args); i++ {
 		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, f.args[i]) {
@@ -287,11 +287,11 @@ func (s *Shell) findRuns(f finding, words []string) {
 }
 
 // fdRuns follows what fd runs for each file it finds.
-func (s *Shell) fdRuns(a *Act) {
+func (s *Shell) fdRuns(a *Act, _ program, _ stream) []Effect {
 	args := a.Source[1:]
 	at := slices.IndexFunc(args, func(w string) bool { return w == "-x" || w == "-X" || w == "--exec" || w == "--exec-batch" })
 	if at < 0 || at+1 >= len(args) {
-		return
+		return nil
 	}
 	r := readOptions("fd", ownOptions("fd"), args[:at], false)
 	roots := r.options["search-path"]
@@ -301,9 +301,10 @@ func (s *Shell) fdRuns(a *Act) {
 	for _, root := range roots {
 		s.command(append(slices.Clone(args[at+1:]), s.path(root)+"/"+string(AnyText)), nil, stream{})
 	}
+	return nil
 }
 
-func (s *Shell) ddEffects(a *Act, in stream) (out []Effect) {
+func (s *Shell) ddEffects(a *Act, _ program, in stream) (out []Effect) {
 	for _, w := range a.Words {
 		if from, ok := strings.CutPrefix(w, "if="); ok {
 			in = s.read(s.path(from))
@@ -321,15 +322,15 @@ func (s *Shell) ddEffects(a *Act, in stream) (out []Effect) {
 // partitionChanges are what changes a disk in the line of a program that else only shows it.
 var partitionChanges = []string{"mklabel", "mkpart", " rm ", "--zap-all", " -Z", " -o ", "--delete", "--wipe", "--security-erase", "luksFormat", "erase", " -w ", "create", "destroy"}
 
-func (s *Shell) partitionEffects(a *Act) []Effect {
+func (s *Shell) partitionEffects(a *Act, p program, in stream) []Effect {
 	line := " " + strings.Join(a.Source[1:], " ") + " "
 	if slices.ContainsFunc(partitionChanges, func(w string) bool { return strings.Contains(line, w) }) {
-		return s.deviceEffects(a)
+		return s.deviceEffects(a, p, in)
 	}
 	return nil
 }
 
-func (s *Shell) deviceEffects(a *Act) (out []Effect) {
+func (s *Shell) deviceEffects(a *Act, _ program, _ stream) (out []Effect) {
 	for _, w := range a.Words {
 		if strings.HasPrefix(w, "/dev/") || strings.HasPrefix(w, "${") {
 			out = append(out, Effect{Kind: EffectDevice, Path: s.path(w), Recursive: true})
@@ -339,7 +340,7 @@ func (s *Shell) deviceEffects(a *Act) (out []Effect) {
 }
 
 // editEffects is what an editor changes: its operands behind the script, or the one file that it is for.
-func (s *Shell) editEffects(a *Act, p program) (out []Effect) {
+func (s *Shell) editEffects(a *Act, p program, _ stream) (out []Effect) {
 	words := a.Words
 	if p.has("inplace") && !p.given("inplace", a) {
 		return nil
@@ -382,7 +383,7 @@ func (s *Shell) edited(a *Act, f stream) stream {
 	return f
 }
 
-func (s *Shell) copyEffects(a *Act) (out []Effect) {
+func (s *Shell) copyEffects(a *Act, _ program, _ stream) (out []Effect) {
 	sources, to := a.Words, ""
 	if t := a.Options["target-directory"]; len(t) > 0 {
 		to = t[0] + "/"

@@ -17,6 +17,11 @@ import (
 //go:embed harms.txt
 var harmsText string
 
+// outcomesText holds what else commands come to, in the same form.
+//
+//go:embed outcomes.txt
+var outcomesText string
+
 // Harm is one way in which an act may do harm. Packs of rules name it.
 type Harm string
 
@@ -50,6 +55,7 @@ type harmRow struct {
 	never []harmOption
 	not   []string // words that may not be there
 	dash  bool     // a bare -- must stand there
+	gives []string // what the command comes to, in a row of outcomes
 }
 
 // harmOption is an option of a row: any of the names, with a value that fits.
@@ -62,13 +68,28 @@ type harmTable struct {
 	known  map[Harm]bool
 }
 
-var harms = sync.OnceValue(func() *harmTable {
-	t, err := readHarms(harmsText)
-	if err != nil {
-		panic(err) // it is part of the program
+var harms, outcomes = tableOf(&harmsText), tableOf(&outcomesText)
+
+// tableOf returns what reads a text of rows once.
+func tableOf(text *string) func() *harmTable {
+	return sync.OnceValue(func() *harmTable {
+		t, err := readHarms(*text)
+		if err != nil {
+			panic(err) // it is part of the program
+		}
+		return t
+	})
+}
+
+// outcomes are what the act comes to by the rows under a heading.
+func (a *Act) outcomes(heading Harm) (all [][]string) {
+	for _, row := range outcomes().rows[a.Name] {
+		if row.harm == heading && row.fits(a) {
+			all = append(all, row.gives)
+		}
 	}
-	return t
-})
+	return all
+}
 
 // KnownHarm reports whether an act can do the harm.
 func KnownHarm(h Harm) bool { return harms().known[h] }
@@ -90,6 +111,7 @@ func readHarms(text string) (*harmTable, error) {
 			return nil, fmt.Errorf("%q stands under no heading, or twice", line)
 		}
 		seen[string(heading)+line] = true
+		line, gives, _ := strings.Cut(line, " => ")
 		fields := strings.Fields(line)
 		if fields[0] == "@set" {
 			fields[0] = SetsVariable
@@ -101,7 +123,7 @@ func readHarms(text string) (*harmTable, error) {
 			}
 			continue
 		}
-		row := harmRow{harm: heading}
+		row := harmRow{harm: heading, gives: strings.Fields(gives)}
 		for _, f := range fields[1:] {
 			switch option, isOption := strings.CutPrefix(f, "--"); {
 			case f == "--":
@@ -180,28 +202,14 @@ func (r harmRow) fits(a *Act) bool {
 	if at := slices.Index(a.Source, "--"); r.dash && (at < 0 || at == len(a.Source)-1) {
 		return false
 	}
-	for _, o := range r.needs {
-		if !o.fits(a) {
-			return false
-		}
-	}
-	for _, o := range r.never {
-		if o.fits(a) {
-			return false
-		}
-	}
-	for _, w := range r.not {
-		if slices.ContainsFunc(a.Words, func(given string) bool { return anyGlob([]string{w}, given) }) {
-			return false
-		}
+	if slices.ContainsFunc(r.needs, func(o harmOption) bool { return !o.fits(a) }) || slices.ContainsFunc(r.never, func(o harmOption) bool { return o.fits(a) }) ||
+		slices.ContainsFunc(a.Words, func(given string) bool { return anyGlob(r.not, given) }) {
+		return false
 	}
 	// Of a program whose options are not known, their values may stand before the subcommand.
-	late := 0
-	if OptionsOf()[a.Name] == nil && len(a.Source) > 1 && strings.HasPrefix(a.Source[1], "-") && len(r.words) > 0 {
-		late = 2
-	}
-	for at := range late + 1 {
-		if at <= len(a.Words) && wordsStand(r.words, a.Words[at:]) {
+	late := OptionsOf()[a.Name] == nil && len(a.Source) > 1 && strings.HasPrefix(a.Source[1], "-") && len(r.words) > 0
+	for at := 0; at <= len(a.Words) && (at == 0 || late && at < 3); at++ {
+		if wordsStand(r.words, a.Words[at:]) {
 			return true
 		}
 	}

@@ -18,34 +18,21 @@ func (a *Act) implied() (out []*Act) {
 		b.Options = maps.Clone(a.Options)
 		return &b
 	}
-	verb, operands := "", []string(nil)
-	if len(a.Words) > 0 {
-		verb, operands = a.Words[0], a.Words[1:]
+	for _, gives := range a.outcomes("includes") {
+		b := as(gives[0])
+		for _, w := range gives[1:] {
+			switch option, is := strings.CutPrefix(w, "--"); {
+			case is:
+				b.Options[option] = []string{""}
+			case w == "$*":
+				b.Words = append(b.Words, a.Words[1:]...)
+			default:
+				b.Words = append(b.Words, a.filled(w))
+			}
+		}
+		out = append(out, b)
 	}
-	all := slices.Contains(operands, string(AnyText))
 	switch a.Name {
-	case "docker":
-		switch {
-		case len(operands) == 0:
-		case verb == "system" && operands[0] == "prune":
-			for _, kind := range []string{"container", "network", "image"} {
-				out = append(out, as("docker", kind, "prune"))
-			}
-			if len(a.Options["volumes"]) > 0 {
-				out = append(out, as("docker", "volume", "prune"))
-			}
-		case all && (verb == "volume" || verb == "network") && operands[0] == "rm":
-			b := as("docker", verb, "prune")
-			b.Options["all"], b.Options["force"] = []string{""}, []string{""}
-			out = append(out, b)
-		}
-	case "redis-cli":
-		if verb == "flushall" {
-			out = append(out, as("redis-cli", append([]string{"flushdb"}, operands...)...))
-		}
-		if all && (verb == "del" || verb == "unlink") {
-			out = append(out, as("redis-cli", "flushdb"))
-		}
 	case "echo", "printf", "printenv":
 		// What is printed is the variable, whatever stands around it.
 		for _, w := range a.Words {
@@ -107,42 +94,33 @@ func (a *Act) secretsRead() (files []string) {
 	return files
 }
 
+// filled is a word of an outcome with the act's own words in it.
+func (a *Act) filled(word string) string {
+	if len(a.Words) > 1 {
+		word = strings.ReplaceAll(word, "$1", a.Words[1])
+	}
+	return activate(strings.ReplaceAll(word, "$0", strings.Join(a.Words[:min(1, len(a.Words))], "")))
+}
+
 // listing is what a command lists of the things that a program keeps:
 // names that may be any, where nothing narrows the list.
 func listing(a *Act) (paths []string) {
-	key := a.Name + " " + strings.Join(a.Words[:min(len(a.Words), 2)], " ")
-	anything := string(AnyText)
-	whole := []string{"docker volume ls", "docker network ls", "docker container ls", "docker image ls", "docker images", "docker images -q"}
-	switch {
-	case a.Name == "pgrep" || a.Name == "pidof":
+	switch a.Name {
+	case "pgrep", "pidof":
 		for _, w := range a.Words {
 			paths = append(paths, pidOf+w)
 		}
-		return paths
-	case a.Name == "lsof":
+	case "lsof":
 		for _, w := range a.Source[1:] {
 			if _, port, ok := strings.Cut(w, ":"); ok {
 				paths = append(paths, pidOf+port)
 			}
 		}
-		return paths
-	case len(a.Options["filter"])+len(a.Options["f"])+len(a.Options["selector"])+len(a.Options["field-selector"]) > 0:
-		return nil
-	case slices.Contains(whole, key), strings.HasPrefix(key, "docker ps"):
-		return []string{anything}
-	case strings.HasPrefix(key, "kubectl get ") && len(a.Words) == 2:
-		if o := a.Options["output"]; len(o) > 0 && o[len(o)-1] == "name" {
-			return []string{a.Words[1] + "/" + anything}
-		}
-		return []string{anything}
-	case a.Name == "redis-cli" && len(a.Words) > 1 && a.Words[0] == "keys" && Spelling.Replace(a.Words[1]) == "*":
-		return []string{anything}
-	case a.Name == "redis-cli" && len(a.Options["scan"]) > 0:
-		if p := a.Options["pattern"]; len(p) == 0 || p[0] == "" || p[0] == "*" {
-			return []string{anything}
-		}
 	}
-	return nil
+	if all := a.outcomes("lists"); len(all) > 0 {
+		paths = []string{a.filled(all[0][0])}
+	}
+	return paths
 }
 
 // narrowed is what a filter for a text leaves of names that may be any.

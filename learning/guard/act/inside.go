@@ -4,11 +4,14 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf16"
 
 	"skillrouter/internal/lazyregexp"
+	"skillrouter/tfidf/wordlist"
 )
 
 // runsInside follows what a program of many uses is told to run: git by an alias, make by its file,
@@ -434,36 +437,30 @@ func utf16Text(encoded string) string {
 	return Tidy(string(utf16.Decode(units)))
 }
 
-var (
-	pwshBlock    = lazyregexp.New(`(?i)&\s*\{|\bscriptblock\b|\{|\}`)
-	pwshWeb      = lazyregexp.New(`(?i)\(\s*new-object\s+(?:system\.)?net\.webclient\s*\)\s*\.\s*downloadstring\s*\(\s*(['"][^'"]*['"])\s*\)`)
-	pwshCall     = lazyregexp.New(`(?i)\b(iex|invoke-expression)\s*\(`)
-	pwshRun      = lazyregexp.New(`(?i)\b(?:iex|invoke-expression)\b`)
-	pwshPath     = lazyregexp.New(`(?i)\s-(?:literalpath|path|filepath|scriptblock|argumentlist|command)\b[: ]`)
-	pwshSystem   = lazyregexp.New(`(?i)\$env:systemroot|\$env:windir|\$env:systemdrive`)
-	pwshProfile  = lazyregexp.New(`(?i)\$env:(?:userprofile|home)\b`)
-	pwshVariable = lazyregexp.New(`(?i)\$env:(\w+)`)
-	pwshText     = lazyregexp.New(`(?m)(^|[;{(])\s*\$(\w+)\s*=\s*(["'])`)
-	pwshAssign   = lazyregexp.New(`(?m)(^|[;{(])\s*\$\w+\s*=\s*`)
-	pwshOperator = lazyregexp.New(`(?m)(^|[;|{(])\s*&\s*(["'$\w])`)
-	pwshArgs     = lazyregexp.New(`(?i)\s-argumentlist\s+(?:"([^"]*)"|'([^']*)')`)
-	pwshStart    = lazyregexp.New(`(?i)\bstart-process\b[^;|\n}]*`)
-)
+// spelling is an expression of PowerShell, and how a shell writes the same; see words.txt.
+type spelling struct {
+	form *regexp.Regexp
+	as   string
+}
+
+var spellings = sync.OnceValue(func() (all []spelling) {
+	for _, line := range wordlist.Lines(wordsText, "spellings of PowerShell") {
+		form, as, _ := strings.Cut(line, " => ")
+		as = strings.Trim(as, `"`)
+		all = append(all, spelling{regexp.MustCompile(form), strings.ReplaceAll(as, `\n`, "\n")})
+	}
+	return all
+})
+
+// pwshStart is the start of a process, whose words are parted by commas.
+var pwshStart = lazyregexp.New(`(?i)\bstart-process\b[^;|\n}]*`)
 
 // shellOf writes PowerShell as a shell would read it, as far as its commands need.
 func shellOf(text string) string {
 	text = strings.NewReplacer("`\r\n", " ", "`\n", " ", "\r\n", "\n", "\\", "/", "`", "", "@(", "$(").Replace(text)
-	text = pwshText.ReplaceAllString(text, "$1 $2=$3") // what is assigned is a text, or what a command prints
-	text = pwshAssign.ReplaceAllString(text, "$1 ")
-	text = pwshOperator.ReplaceAllString(text, "$1 $2")
-	text = pwshWeb.ReplaceAllString(text, "$$(curl $1)")
-	text = pwshCall.ReplaceAllString(text, "iex $$(")
-	text = pwshRun.ReplaceAllString(text, "iex")
-	text = pwshArgs.ReplaceAllString(text, " $1$2")
-	text = pwshPath.ReplaceAllString(text, " ")
 	text = pwshStart.Compiled().ReplaceAllStringFunc(text, func(start string) string { return strings.ReplaceAll(start[len("start-process"):], ",", " ") })
-	text = pwshSystem.ReplaceAllString(text, "/usr")
-	text = pwshProfile.ReplaceAllString(text, "~")
-	text = pwshVariable.ReplaceAllString(text, "$${$1}")
-	return pwshBlock.ReplaceAllString(text, "\n")
+	for _, one := range spellings() {
+		text = one.form.ReplaceAllString(text, one.as)
+	}
+	return text
 }

@@ -2,10 +2,11 @@ package act
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
-func (s *Shell) gitEffects(a *Act) (out []Effect) {
+func (s *Shell) gitEffects(a *Act, _ program, _ stream) (out []Effect) {
 	if len(a.Words) == 0 {
 		return nil
 	}
@@ -77,7 +78,7 @@ func (s *Shell) gitEffects(a *Act) (out []Effect) {
 }
 
 // requestEffects is the request that curl or wget makes, if it changes something.
-func requestEffects(a *Act, p program) (out []Effect) {
+func requestEffects(_ *Shell, a *Act, p program, _ stream) (out []Effect) {
 	method := ""
 	for _, m := range append(a.Options["request"], a.Options["method"]...) {
 		method = strings.ToUpper(m)
@@ -120,51 +121,32 @@ func URL(u string) string {
 }
 
 // objectEffects is the deletion of objects in buckets.
-func objectEffects(a *Act, p program) (out []Effect) {
-	bucket := func(uri string, whole bool) {
-		if uri != "" {
-			// A name that is not known may be any.
-			whole = whole || strings.ContainsRune(uri, Unknown)
-			out = append(out, Effect{Kind: EffectObjects, Path: bucket(uri), Recursive: whole})
-		}
+func objectEffects(_ *Shell, a *Act, _ program, _ stream) (out []Effect) {
+	all := a.outcomes("objects")
+	if len(all) == 0 {
+		return nil
 	}
-	w := a.Words
-	recursive := len(a.Options["recursive"]) > 0
-	if len(w) > 1 && p.has("objects") {
-		_, all := p.pair("objects", w[0])
-		if all || p.says("objects", w[0]) {
-			for _, u := range w[1:] {
-				bucket(u, recursive || len(a.Options["r"]) > 0 || all || Patterned(u))
-			}
-		}
-		return out
+	which := all[0]
+	whole, soft := slices.Contains(which, "whole"), slices.Contains(which, "soft")
+	recursive := whole || len(a.Options["recursive"])+len(a.Options["r"]) > 0
+	option, named := strings.CutPrefix(which[0], "--")
+	words := a.Options[option]
+	switch at, err := strconv.Atoi(which[0]); {
+	case named:
+	case which[0] == "from":
+		words = a.Words[1:]
+	case err == nil:
+		words = a.Words[at : at+1]
+	default:
+		words = a.Words[len(a.Words)-1:]
 	}
-	switch a.Name {
-	case "aws":
-		switch {
-		case len(w) > 2 && w[0] == "s3" && w[1] == "rm":
-			bucket(w[2], recursive)
-		case len(w) > 2 && w[0] == "s3" && w[1] == "rb":
-			bucket(w[2], true)
-			// Without --force only an empty bucket goes.
-			out[len(out)-1].Soft = len(a.Options["force"]) == 0
-		case len(w) > 3 && w[0] == "s3" && w[1] == "sync" && len(a.Options["delete"]) > 0:
-			bucket(w[3], true)
-		case len(w) > 1 && w[0] == "s3api" && (w[1] == "delete-bucket" || w[1] == "delete-objects"):
-			for _, b := range a.Options["bucket"] {
-				bucket("s3://"+b, true)
-			}
+	for _, uri := range words {
+		if a.Name == "rclone" {
+			uri = strings.Replace(uri, ":", "://", 1)
 		}
-	case "gcloud":
-		if len(w) > 2 && w[0] == "storage" && (w[1] == "rm" || w[1] == "buckets") {
-			bucket(w[len(w)-1], recursive || w[1] == "buckets" && slices.Contains(w, "delete"))
-		}
-	case "rclone":
-		if len(w) > 1 && (w[0] == "purge" || w[0] == "delete") {
-			bucket(strings.Replace(w[1], ":", "://", 1), true)
-		}
-		if len(w) > 2 && w[0] == "sync" {
-			bucket(strings.Replace(w[2], ":", "://", 1), true)
+		if uri != "" || named { // a name that is not known may be any
+			whole := recursive || strings.ContainsRune(uri, Unknown) || which[0] == "from" && Patterned(uri)
+			out = append(out, Effect{Kind: EffectObjects, Path: bucket(uri), Recursive: whole, Soft: soft})
 		}
 	}
 	return out

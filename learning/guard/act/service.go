@@ -37,7 +37,7 @@ func managedEffects(a *Act, shape []string) []Effect {
 	return nil
 }
 
-func (s *Shell) systemctlEffects(a *Act, p program) []Effect {
+func (s *Shell) systemctlEffects(a *Act, p program, _ stream) []Effect {
 	if len(a.Words) == 0 {
 		return nil
 	}
@@ -60,9 +60,9 @@ func (s *Shell) systemctlEffects(a *Act, p program) []Effect {
 }
 
 // serviceEffects reads the programs that are told of services in ways of their own.
-func serviceEffects(a *Act, program string) []Effect {
+func serviceEffects(_ *Shell, a *Act, p program, _ stream) []Effect {
 	w := a.Words
-	switch program {
+	switch p.one("does") {
 	case "nginx":
 		if signals := a.Options["s"]; len(signals) > 0 {
 			signal := signals[0]

@@ -19,7 +19,7 @@ var programsText string
 
 // factKeys are the facts that a row may hold.
 var factKeys = strings.Fields(`same versioned word skips as means shell language runs commands loose each packages package image
-	shows showing dry does inplace script file whole needs deletes moves methods objects service power database signals prints
+	shows showing dry does inplace script file whole needs deletes moves methods service power database signals prints
 	sql query queries target options before client own dash makes verbs`)
 
 // program is what the table knows of a program or a subcommand: the words of each fact by its key.

@@ -26,7 +26,7 @@ func ProgramsIn(text string) func(yield func(program string) bool) {
 var harmful = map[Harm]string{
 	HarmRoot: "does=remove does=find does=fd does=sync does=copy", HarmTree: "does=remove does=find does=fd does=sync", HarmMirror: "does=sync", HarmSystemFile: "does=remove does=copy does=edit",
 	HarmDisk: "does=dd does=format does=partition", HarmOpen: "does=mode =setfacl", HarmOwner: "does=mode =chown =chgrp =chattr =setfacl", HarmProcesses: "=kill =pkill =killall",
-	HarmDownload: "=curl =wget", HarmSQLDrop: "sql", HarmSQLAll: "sql", HarmSQLGrant: "sql", "db.drop": "=curl =wget", "cloud.delete": "objects does=aws does=gcloud does=rclone",
+	HarmDownload: "=curl =wget", HarmSQLDrop: "sql", HarmSQLAll: "sql", HarmSQLGrant: "sql", "db.drop": "=curl =wget", "cloud.delete": "does=objects",
 	"ci.hooks": "=git", "git.publish": "=git", HarmCommit: "=git", HarmSend: "=curl =wget =nc =http =socat =telnet", "system.service": "service does=systemctl", "system.power": "power", HarmApprove: "=skillrouter =curl =wget",
 }
 
