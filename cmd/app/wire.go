@@ -230,7 +230,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	a.wireWeb(ctx, p)
 
 	a.handler = httpapi.New(httpapi.Services{
-		Auth: tokens, Tokens: tokens, Persons: persons, Presence: presence, Mailbox: mailbox, Messages: hub,
+		Auth: tokens, Names: principal.NewNames(func(ctx context.Context, limit int) ([]string, error) { return projectsOf(ctx, p, limit) }),
+		Tokens: tokens, Persons: persons, Presence: presence, Mailbox: mailbox, Messages: hub,
 		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Tasks: tasks, Leases: leases, Recon: recon, Guard: told.guards, Experiences: experiences, Tools: tools,
 		Escalations: crossing.escalations(), Memory: crossing.memory,
 		Lessons: told.lessons, Patterns: patterns,

@@ -150,8 +150,9 @@ func (in *Inputs) Make() (arguments []reflect.Value) {
 type Given struct {
 	Path  func(name string) (string, error) // what stands in the path for a name; nil: there is no path
 	Query url.Values
-	Sent  []byte // JSON; empty: nothing was sent
-	Meant bool   // a model sent it, and it is read as it was meant; see meant
+	Sent  []byte                      // JSON; empty: nothing was sent
+	Meant bool                        // a model sent it, and it is read as it was meant; see meant
+	Named func(project string) string // the name that a project has; nil: it is called as the call says
 }
 
 // Read reads what a call gives into arguments of the method, and checks it. It returns the members that are no inputs, by
@@ -172,9 +173,26 @@ func (in *Inputs) Read(arguments []reflect.Value, given Given) (unknown []string
 			wrong = append(wrong, err)
 		case !there && one.Required && (one.From != Member || members != nil):
 			faults = append(faults, errs.InvalidField(one.Name, IsRequired))
+		case there && given.Named != nil && slices.Contains(projects, one.Name):
+			callProjects(one.In(arguments), given.Named)
 		}
 	}
 	return unknown, append(faults, wrong...)
+}
+
+// projects are the inputs that name some.
+var projects = []string{"project", "prefer_project", "projects"}
+
+// callProjects gives the projects in a value the names that they have.
+func callProjects(value reflect.Value, named func(project string) string) {
+	switch value = reflect.Indirect(value); value.Kind() {
+	case reflect.String:
+		value.SetString(named(value.String()))
+	case reflect.Slice:
+		for i := range value.Len() {
+			callProjects(value.Index(i), named)
+		}
+	}
 }
 
 // read reads one input, and tells whether the call gives it.

@@ -36,14 +36,15 @@ type Principal struct {
 	Person  string // the person that the token was issued to; empty for an agent's, and for one that names nobody
 	Scopes  []Scope
 
-	open     bool   // it stands for whoever calls
-	signs    string // how what a person decides with it is signed; empty: no person bears it
-	unissued bool   // no token was ever issued, so nothing tells people from agents
-	guarded  bool   // a passphrase is set, which alone tells people from agents
-	person   bool   // whoever calls has proved to know the passphrase
-	keeping  bool   // see Keeping
-	wall     *wall  // nil: it sees every project
-	near     bool   // the call comes from this machine
+	open     bool                        // it stands for whoever calls
+	signs    string                      // how what a person decides with it is signed; empty: no person bears it
+	unissued bool                        // no token was ever issued, so nothing tells people from agents
+	guarded  bool                        // a passphrase is set, which alone tells people from agents
+	person   bool                        // whoever calls has proved to know the passphrase
+	keeping  bool                        // see Keeping
+	wall     *wall                       // nil: it sees every project
+	near     bool                        // the call comes from this machine
+	names    func(project string) string // nil: projects are called as calls say; see Named
 }
 
 // FromNear returns p as a caller on this machine.

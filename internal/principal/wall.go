@@ -46,8 +46,10 @@ func (p Principal) Sees(project string) bool {
 	return p.wall == nil || slices.Contains(p.wall.projects, project)
 }
 
-// Into sets the project that p writes into, where a draft's field names none: its only one. It refuses every other project.
+// Into sets the project that p writes into: by the name that it has, and where a draft's field names none, p's only one. It
+// refuses every other project.
 func (p Principal) Into(field string, project *string) error {
+	*project = p.Named(*project)
 	switch {
 	case p.wall == nil, *project != "" && p.Sees(*project):
 	case *project != "":

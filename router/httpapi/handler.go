@@ -18,6 +18,7 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/operation"
+	"skillrouter/internal/principal"
 )
 
 // route is an operation as HTTP offers it. What it takes and answers follows from the types of its method.
@@ -102,7 +103,10 @@ func (s *Server) serve(c *gin.Context, r *route) {
 
 // read makes the arguments of a request. Parameters of the query that are not known are refused before anything else is looked at.
 func (r *route) read(c *gin.Context) ([]reflect.Value, *Problem) {
-	given := operation.Given{Path: func(name string) (string, error) { return r.segment(c, name) }}
+	given := operation.Given{
+		Path:  func(name string) (string, error) { return r.segment(c, name) },
+		Named: principal.Of(c.Request.Context()).Named,
+	}
 	if c.Request.URL.RawQuery != "" {
 		given.Query = c.Request.URL.Query()
 	}

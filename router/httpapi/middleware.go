@@ -248,7 +248,7 @@ func (s *Server) authenticate(c *gin.Context) {
 	if s.services.Persons != nil && !caller.Proved() { // the dashboard's visitor may have
 		caller = s.services.Persons.Mark(caller, s.personOf(c))
 	}
-	c.Request = c.Request.WithContext(principal.With(ctx, caller))
+	c.Request = c.Request.WithContext(principal.With(ctx, caller.Naming(ctx, s.services.Names)))
 	c.Next()
 }
 

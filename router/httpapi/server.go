@@ -23,6 +23,7 @@ import (
 	"skillrouter/internal/defaults"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/operation"
+	"skillrouter/internal/principal"
 	"skillrouter/internal/trace"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/experience"
@@ -62,6 +63,7 @@ const (
 // Services is what is served. A nil service's routes are not mounted.
 type Services struct {
 	Auth        router.Authenticator
+	Names       *principal.Names // of projects; nil: each is called as a call says
 	Presence    comms.PresenceService
 	Mailbox     comms.MailboxService
 	Messages    http.Handler // GET /messages

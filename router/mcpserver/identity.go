@@ -80,6 +80,9 @@ func identified(next http.Handler) http.Handler {
 		}
 		for _, parameter := range hereParameters {
 			if value := r.URL.Query().Get(parameter); value != "" {
+				if parameter == projectParameter {
+					value = principal.Of(ctx).Named(value)
+				}
 				ctx = context.WithValue(ctx, hereKey(parameter), value)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/operation"
+	"skillrouter/internal/principal"
 	"skillrouter/internal/safetext"
 )
 
@@ -149,7 +150,7 @@ func (p *params) read(ctx context.Context, s *Server, raw json.RawMessage, stric
 			one.In(arguments).SetString(place(ctx, parameter))
 		}
 	}
-	unknown, faults := p.inputs.Read(arguments, operation.Given{Sent: raw, Meant: true})
+	unknown, faults := p.inputs.Read(arguments, operation.Given{Sent: raw, Meant: true, Named: principal.Of(ctx).Named})
 	if len(unknown) > 0 {
 		wrong := errs.InvalidField(shown(slices.Max(unknown)), "is no parameter of this tool; it takes %s", strings.Join(p.schema.PropertyOrder, ", "))
 		if passed = errs.Explain(wrong); strict || len(faults) > 0 && errs.MessageOf(faults[0]) == operation.IsRequired {
