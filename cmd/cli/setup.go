@@ -259,8 +259,8 @@ func (u *settingUp) target(agent setup.Agent) (setup.Target, error) {
 		return t, err
 	}
 	if u.project == "" || u.project == here {
-		if root := locate.RepositoryOf(t.Dir); root != "" {
-			t.Dir = root
+		if here, ok := locate.CheckoutOf(t.Dir); ok {
+			t.Dir = here.Root
 		}
 	}
 	if t.Dir, err = filepath.EvalSymlinks(t.Dir); err != nil {

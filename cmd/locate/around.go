@@ -119,7 +119,7 @@ func named(file, root string) bool { return between(file, root, ProjectFile) }
 // repository, and those that its folders are given by a ProjectFile, so that whoever calls the files by one of them is
 // heard of. Outside of any repository both are empty.
 func (p Place) RepositoryOf(file string) (root string, projects []string) {
-	checkout, ok := CheckoutOf(file)
+	checkout, ok := TreeOf(file)
 	if !ok {
 		return "", nil
 	}
@@ -135,7 +135,7 @@ func (p Place) RepositoryOf(file string) (root string, projects []string) {
 			break
 		}
 	}
-	add(registered(checkout))
+	add(checkout.project())
 	return checkout.Root, projects
 }
 

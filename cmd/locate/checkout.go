@@ -21,25 +21,43 @@ type Checkout struct {
 	common string // git's folder of the repository, the same for all its working folders
 }
 
-// RepositoryOf is the folder at or above dir that holds .git, or empty.
+// RepositoryOf is the root of the working folder that dir belongs to (see TreeOf), or empty.
 func RepositoryOf(dir string) string {
-	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return ""
-		}
-	}
+	c, _ := TreeOf(dir)
+	return c.Root
 }
 
-// CheckoutOf is the working folder that holds dir; ok is false if there is none.
+// TreeOf is the working folder that dir belongs to; ok is false if there is none. A submodule is a folder of the one around it,
+// so that it knows what is known there.
+func TreeOf(dir string) (c Checkout, ok bool) {
+	c, ok = CheckoutOf(dir)
+	for ok && c.submodule() {
+		around, inside := CheckoutOf(filepath.Dir(c.Root))
+		if !inside {
+			break
+		}
+		c = around
+	}
+	return c, ok
+}
+
+// submodule tells whether git keeps the folder's data in those of another repository.
+func (c Checkout) submodule() bool {
+	return c.common == c.dir && c.dir != filepath.Join(c.Root, ".git") && strings.Contains(filepath.ToSlash(c.dir), "/modules/")
+}
+
+// CheckoutOf is the working folder, a submodule's too, that holds dir; ok is false if there is none.
 func CheckoutOf(dir string) (c Checkout, ok bool) {
 	if !filepath.IsAbs(dir) {
 		return c, false
 	}
-	if c.Root = RepositoryOf(dir); c.Root == "" {
-		return c, false
+	for c.Root = filepath.Clean(dir); ; c.Root = filepath.Dir(c.Root) {
+		if _, err := os.Lstat(filepath.Join(c.Root, ".git")); err == nil {
+			break
+		}
+		if c.Root == filepath.Dir(c.Root) {
+			return Checkout{}, false
+		}
 	}
 	c.dir = filepath.Join(c.Root, ".git")
 	// In a worktree and in a submodule, .git is a file that names the folder.
@@ -63,10 +81,20 @@ func (c Checkout) Main() string {
 	switch {
 	case strings.HasPrefix(filepath.Base(c.common), "."): // .git, or a bare clone such as .bare with its worktrees beside it
 		return filepath.Dir(c.common)
-	case c.common == c.dir: // a submodule's lies inside of another repository's
+	case c.common == c.dir: // it lies elsewhere, as a submodule's does inside of another repository's
 		return c.Root
 	}
 	return c.common
+}
+
+// made is when git made the repository, in nanoseconds: a file tells it that nobody changes, and that keeps its time where the
+// repository is moved. 0: there is none.
+func (c Checkout) made() int64 {
+	info, err := os.Stat(filepath.Join(c.common, "description"))
+	if err != nil {
+		return 0
+	}
+	return info.ModTime().UnixNano()
 }
 
 // Branch is the name of the branch that is checked out; empty if there is none.
@@ -90,7 +118,7 @@ func (c Checkout) usual(branch string) bool {
 // Within is where dir is in its repository: the folder below the root, with slashes, empty at the root, and the branch, empty on the
 // usual one. Outside of any both are empty, and so is a name that is too long or no text.
 func Within(dir string) (folder, branch string) {
-	c, ok := CheckoutOf(dir)
+	c, ok := TreeOf(dir)
 	if !ok {
 		return "", ""
 	}

@@ -22,38 +22,38 @@ const ProjectFile = ".skillrouter"
 
 // Project names the project that a folder belongs to: what SKILLROUTER_PROJECT
 // says, else the nearest ProjectFile at or above it in its repository, else the
-// repository's own name. It is empty outside of any repository.
+// repository's own name. Outside of any repository it is the folder's name, if an
+// agent worked there, and else empty.
 //
 // A repository is called after its first working folder, so that all worktrees
 // are one project, and so are clones of one origin. Another repository with a
 // folder of the same name gets a name of its own, which is kept in the user's
-// configuration folder.
-func (p Place) Project(dir string) string {
+// configuration folder. A repository that is moved keeps its name.
+func (p Place) Project(dir string) string { return p.project(dir, false) }
+
+// WorkProject is Project for an agent that works in dir: outside of any repository
+// the folder is a project, unless it is the user's home or the one for
+// temporary files.
+func (p Place) WorkProject(dir string) string { return p.project(dir, true) }
+
+func (p Place) project(dir string, work bool) string {
 	if named := usable(p.Env("SKILLROUTER_PROJECT")); named != "" {
 		return named
 	}
-	checkout, ok := CheckoutOf(dir)
-	if named := projectInFile(dir, checkout.Root); named != "" {
+	checkout, ok := TreeOf(dir)
+	switch named := projectInFile(dir, checkout.Root); {
+	case named != "":
 		return named
-	}
-	if !ok {
+	case ok:
+		return checkout.project()
+	case !filepath.IsAbs(dir):
 		return ""
-	}
-	return registered(checkout)
-}
-
-// WorkProject is Project for an agent that works in dir: outside of any repository
-// the folder's own name, unless that is the user's home or the one for
-// temporary files, which are no project.
-func (p Place) WorkProject(dir string) string {
-	if named := p.Project(dir); named != "" || !filepath.IsAbs(dir) {
-		return named
 	}
 	dir = filepath.Clean(dir)
-	if home, err := os.UserHomeDir(); err == nil && dir == filepath.Clean(home) || dir == filepath.Clean(os.TempDir()) {
+	if home, err := os.UserHomeDir(); err == nil && dir == filepath.Clean(home) || dir == filepath.Clean(os.TempDir()) || dir == filepath.Dir(dir) {
 		return ""
 	}
-	return usable(filepath.Base(dir))
+	return registered(known{Folder: dir}, func() string { return "" }, work)
 }
 
 // usable is a name that a project may have, or empty.
@@ -90,36 +90,52 @@ func projectInFile(dir, root string) string {
 // repositories. What stands beyond is as if it were not there.
 const maxRegister = 4 << 20
 
-// known is a line of the register: which repository has a name.
+// known is a line of the register: which folder has a name.
 type known struct {
 	Name   string `json:"name"`
-	Folder string `json:"folder"`           // Checkout.Main
+	Folder string `json:"folder"`           // Checkout.Main, or one outside of any repository
 	Origin string `json:"origin,omitempty"` // Checkout.Origin
+	Made   int64  `json:"made,omitempty"`   // Checkout.made
 }
 
-// registered is a repository's name: what the register says, else one that no
-// other repository has, which is written there. Without a register that can be
+// project is the repository's name.
+func (c Checkout) project() string {
+	return registered(known{Folder: c.Main(), Made: c.made()}, c.Origin, true)
+}
+
+// registered is a folder's name: what the register says, else, if it may get one, a name that no
+// other folder has, which is written there. Without a register that can be
 // read and written it is the folder's.
-func registered(c Checkout) string {
-	main := c.Main()
-	if real, err := filepath.EvalSymlinks(main); err == nil {
-		main = real
+func registered(me known, origin func() string, may bool) string {
+	if real, err := filepath.EvalSymlinks(me.Folder); err == nil {
+		me.Folder = real
 	}
-	plain := usable(strings.TrimSuffix(filepath.Base(main), ".git"))
+	plain := usable(strings.TrimSuffix(filepath.Base(me.Folder), ".git"))
 	path := registerPath("projects.jsonl")
 	if path == "" || plain == "" {
 		return plain
 	}
-	lines := readRegister(path, known.named)
-	me := known{Folder: main}
-	if name := me.among(lines); name != "" {
+	here := func(line known) bool { return line.Folder == me.Folder }
+	lines := readKnown(path)
+	if name := nameAmong(lines, here); name != "" {
 		return name // as at every hook but a repository's first: its origin need not be read
 	}
-	me.Origin = c.Origin()
-	if name := me.cloneAmong(lines); name != "" {
+	if !may {
+		return ""
+	}
+	me.Origin = origin()
+	if slices.ContainsFunc(lines, func(line known) bool { return line.Made == me.Made && !line.gone() }) {
+		me.Made = 0 // it is a copy
+	}
+	if name := nameAmong(lines, me.moved); name != "" {
+		me.Name = name
+		addLine(path, me)
 		return name
 	}
-	for _, name := range []string{plain, usable(filepath.Base(filepath.Dir(main)) + "-" + plain), usable(plain + "-" + shortHash(main))} {
+	if name := nameAmong(lines, me.same); name != "" {
+		return name
+	}
+	for _, name := range []string{plain, usable(filepath.Base(filepath.Dir(me.Folder)) + "-" + plain), usable(plain + "-" + shortHash(me.Folder))} {
 		if me.Name = name; name == "" || taken(lines, name) {
 			continue
 		}
@@ -127,12 +143,22 @@ func registered(c Checkout) string {
 			return plain
 		}
 		// Two processes may have written at once: the first line decides for both.
-		lines = readRegister(path, known.named)
-		if first := cmp.Or(me.among(lines), me.cloneAmong(lines)); first != "" {
+		lines = readKnown(path)
+		if first := cmp.Or(nameAmong(lines, here), nameAmong(lines, me.same)); first != "" {
 			return first
 		}
 	}
 	return plain
+}
+
+// readKnown reads the register's lines, but those of where a repository was before it was moved.
+func readKnown(path string) []known {
+	lines := readRegister(path, known.named)
+	last := map[int64]string{}
+	for _, line := range lines {
+		last[line.Made] = line.Folder
+	}
+	return slices.DeleteFunc(lines, func(line known) bool { return line.Made != 0 && last[line.Made] != line.Folder })
 }
 
 // registerPath is a register's file beside the user's settings; empty if there is no such folder.
@@ -147,7 +173,7 @@ func registerPath(name string) string {
 // KnownProject tells whether a repository on this machine that was worked in has the name.
 func KnownProject(name string) bool {
 	path := registerPath("projects.jsonl")
-	return path != "" && slices.ContainsFunc(readRegister(path, known.named), func(k known) bool { return k.Name == name })
+	return path != "" && slices.ContainsFunc(readKnown(path), func(k known) bool { return k.Name == name })
 }
 
 // readRegister reads a register's lines. One that cannot be read, or that good does
@@ -186,15 +212,6 @@ func addLine(path string, line any) bool {
 
 func (k known) named() bool { return k.Name != "" && k.Folder != "" }
 
-// among is the name of this repository's folder, empty if it has none.
-func (k known) among(lines []known) string {
-	return nameAmong(lines, func(line known) bool { return line.Folder == k.Folder })
-}
-
-// cloneAmong is the name of another clone of this repository's origin, or of the
-// folder that it was cloned from; empty if there is none.
-func (k known) cloneAmong(lines []known) string { return nameAmong(lines, k.same) }
-
 // nameAmong is the name in the first line that counts and fits; empty if none does.
 func nameAmong(lines []known, fits func(known) bool) string {
 	counting := owners(lines)
@@ -221,15 +238,18 @@ func (k known) same(other known) bool {
 	return k.Folder == other.Folder || k.Origin != "" && (k.Origin == other.Origin || k.Origin == other.Folder) || other.Origin != "" && other.Origin == k.Folder
 }
 
-// gone tells whether the repository is no longer where it was.
+// moved tells whether a line is of this repository, from where it was before.
+func (k known) moved(other known) bool { return k.Made != 0 && k.Made == other.Made }
+
+// gone tells whether the folder is no longer where it was.
 func (k known) gone() bool {
 	_, err := os.Stat(k.Folder)
 	return os.IsNotExist(err)
 }
 
-// taken tells whether a repository that is still there has the name.
+// taken tells whether a repository that is still there has the name, in any case: the router takes both for one project.
 func taken(lines []known, name string) bool {
-	return slices.ContainsFunc(lines, func(line known) bool { return line.Name == name && !line.gone() })
+	return slices.ContainsFunc(lines, func(line known) bool { return strings.EqualFold(line.Name, name) && !line.gone() })
 }
 
 func shortHash(text string) string {

@@ -1,7 +1,9 @@
 package locate
 
 import (
+	"cmp"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -54,6 +56,7 @@ func TestProject(t *testing.T) {
 		"a/shop/vendor/lib/.git":                   "gitdir: ../../.git/modules/lib\n",
 		"a/shop/.git/modules/lib/HEAD":             onMain,
 		"plain/notes/x":                            "",
+		"other/notes/x":                            "",
 		"home/x":                                   "",
 		"a/shop/packages/folder/.skillrouter/data": "a data folder names no project\n",
 	})
@@ -78,12 +81,14 @@ func TestProject(t *testing.T) {
 		{"a/shop/packages/web/src", "shop-web", "shop-web"},
 		{"a/shop/packages/bad", "shop", "shop"},
 		{"a/shop/packages/folder", "shop", "shop"},
-		{"a/shop/vendor/lib", "lib", "lib"}, // a submodule
-		{"b/shop", "b-shop", "b-shop"},      // another repository of that name
-		{"c/shop", "shop", "shop"},          // a clone of the first, by another protocol
-		{"d/copy", "b-shop", "b-shop"},      // a clone of the second, from its folder
-		{"bare/one", "tools", "tools"},      // a worktree of a bare repository
-		{"plain/notes", "", "notes"},
+		{"a/shop/vendor/lib", "shop", "shop"}, // a submodule belongs to the repository around it
+		{"b/shop", "b-shop", "b-shop"},        // another repository of that name
+		{"c/shop", "shop", "shop"},            // a clone of the first, by another protocol
+		{"d/copy", "b-shop", "b-shop"},        // a clone of the second, from its folder
+		{"bare/one", "tools", "tools"},        // a worktree of a bare repository
+		{"plain/notes", "", "notes"},          // no repository
+		{"plain/notes", "notes", "notes"},     // once an agent worked there
+		{"other/notes", "", "other-notes"},    // another folder of that name
 		{"home", "", ""},
 		{"a/shop", "shop", "shop"}, // and still
 		{"b/shop", "b-shop", "b-shop"},
@@ -146,6 +151,47 @@ func TestProjectMoves(t *testing.T) {
 	}
 	if got := p.Project(second); got != "shop" {
 		t.Errorf("without a register: %q", got)
+	}
+}
+
+// TestProjectOfMoved: a repository keeps its name where it is moved and called otherwise, though it has no origin. A copy of it, and one
+// that is made where it was, are others.
+func TestProjectOfMoved(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	base := folders(t, map[string]string{"home/x": ""})
+	first, second := filepath.Join(base, "a/shop"), filepath.Join(base, "b/store")
+	expect := func(dir, want string) {
+		t.Helper()
+		if got := (Place{}).Project(dir); got != want {
+			t.Errorf("%s is of %q, not of %q", dir, got, want)
+		}
+	}
+	repository(t, first, "main")
+	expect(first, "shop")
+	if out, err := exec.Command("cp", "-a", first, filepath.Join(base, "a/copy")).CombinedOutput(); err != nil {
+		t.Skipf("%v %s", err, out)
+	}
+	expect(filepath.Join(base, "a/copy"), "copy")
+	if err := cmp.Or(os.Mkdir(filepath.Dir(second), 0o755), os.Rename(first, second)); err != nil {
+		t.Fatal(err)
+	}
+	expect(second, "shop")
+	repository(t, first, "main")
+	expect(first, "a-shop")
+	for range 2 {
+		expect(second, "shop")
+		expect(filepath.Join(base, "a/copy"), "copy")
+		expect(first, "a-shop")
+	}
+}
+
+// TestNamesOfProjectsInAnyCase: the router takes names in another case for one project, so that two repositories have none such.
+func TestNamesOfProjectsInAnyCase(t *testing.T) {
+	base := folders(t, map[string]string{"a/Shop/.git/HEAD": onMain, "b/shop/.git/HEAD": onMain})
+	if one, other := (Place{}).Project(filepath.Join(base, "a/Shop")), (Place{}).Project(filepath.Join(base, "b/shop")); one != "Shop" || other != "b-shop" {
+		t.Errorf("they are called %q and %q", one, other)
 	}
 }
 

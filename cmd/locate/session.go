@@ -3,9 +3,7 @@ package locate
 import (
 	"cmp"
 	_ "embed"
-	"errors"
 	"hash/fnv"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"skillrouter/cmd/process"
 	"skillrouter/internal/check"
@@ -128,53 +125,34 @@ func (p Place) SessionName(kind, agent, dir string) string {
 	if !found {
 		return first
 	}
-	release := lock(file + ".lock")
-	defer release()
-	lines = readRegister(file, session.named)
-	if name := nameOf(lines, own, kind, me, manyFolders[agent]); name != "" {
-		return name
-	}
 	for slot := range maxSlots {
 		me.Name = kind + ":" + me.free(lines, slot)
-		if taken := slices.ContainsFunc(lines, func(l session) bool { return l.Name == me.Name && l.Host == me.Host && l.alive() }); taken {
+		if me.taken(lines) {
 			continue
 		}
 		if !addLine(file, me) {
 			return first
 		}
-		tidy(file, append(lines, me))
-		return me.Name
+		// Two processes may have written at once: the first line decides.
+		if lines = readRegister(file, session.named); !me.taken(lines) {
+			tidy(file, lines)
+			return me.Name
+		}
 	}
 	return first
 }
 
-// Times of the register's lock: who writes holds it for a millisecond.
-const (
-	lockWait = 500 * time.Millisecond
-	lockPoll = 2 * time.Millisecond
-	lockAge  = 5 * time.Second // older, and its process was ended
-)
-
-// lock lets one process at a time give names, as long as nobody was ended while it did. Who
-// cannot have it goes on without: at worst two sessions have one name.
-func lock(file string) (release func()) {
-	if os.MkdirAll(filepath.Dir(file), 0o700) != nil {
-		return func() {}
-	}
-	for until := time.Now().Add(lockWait); time.Now().Before(until); time.Sleep(lockPoll) {
-		held, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err == nil {
-			_ = held.Close()
-			return func() { _ = os.Remove(file) }
+// taken tells whether another process that runs has the name, and had it before the line was written.
+func (s session) taken(lines []session) bool {
+	for _, line := range lines {
+		if line == s {
+			return false
 		}
-		if !errors.Is(err, fs.ErrExist) {
-			break // nothing can be written here
-		}
-		if info, err := os.Stat(file); err == nil && time.Since(info.ModTime()) > lockAge {
-			_ = os.Remove(file)
+		if line.Name == s.Name && line.Host == s.Host && line.alive() {
+			return true
 		}
 	}
-	return func() {}
+	return false
 }
 
 // AgentPID is the process of the agent that this one descends from, or 0 if it cannot be told.
@@ -222,9 +200,10 @@ func (p Place) SessionHere() string {
 }
 
 // nameOf is the name that a process has in the register, of a kind or of any: in the
-// folder alone, or wherever it got one. Empty: none.
+// folder alone, or wherever it got one. Empty: none. Its last line counts: another was
+// faster with the names of those before.
 func nameOf(lines []session, of process.Ancestor, kind string, at session, folder bool) string {
-	for _, line := range lines {
+	for _, line := range slices.Backward(lines) {
 		if line.of(of) && line.Host == at.Host && (!folder || line.Folder == at.Folder) && (kind == "" || strings.HasPrefix(line.Name, kind+":")) {
 			return line.Name
 		}

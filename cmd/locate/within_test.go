@@ -65,7 +65,13 @@ func TestWithin(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(shop, "vendor/lib/src"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	expect(filepath.Join(shop, "vendor/lib/src"), "src", "")
+	expect(filepath.Join(shop, "vendor/lib/src"), "vendor/lib/src", "") // a submodule is a folder of what is around it
+	if root := RepositoryOf(filepath.Join(shop, "vendor/lib/src")); root != shop {
+		t.Errorf("the submodule is of %s", root)
+	}
+	if at, ok := CheckoutOf(filepath.Join(shop, "vendor/lib/src")); !ok || at.Root != filepath.Join(shop, "vendor/lib") {
+		t.Errorf("its own folder is %s", at.Root)
+	}
 	if err := os.Rename(shop, filepath.Join(base, "moved")); err != nil {
 		t.Fatal(err)
 	}

@@ -230,7 +230,7 @@ func texts(v any) (list []string) {
 // BranchWords are the words of the branch's name in the working folder at dir:
 // what a session is likely to be about. It runs no git.
 func BranchWords(dir string) string {
-	checkout, _ := locate.CheckoutOf(dir)
+	checkout, _ := locate.TreeOf(dir)
 	branch := checkout.Branch()
 	if branch == "main" || branch == "master" {
 		return ""
