@@ -222,8 +222,8 @@ func (d *Decisions) Undo(ctx context.Context, undo Undo) (Resolution, error) {
 
 var (
 	// replaced is how people name in whose place something stands.
-	replaced = lazyregexp.New(`(?i)\b(?:instead of|rather than|in place of|no longer(?: use| using| support)?|stopp?(?:ed|ing)? using|dropp?(?:ed|ing)?(?: support for)?|retir(?:e|ed|ing)|away from|over|replac(?:e|ed|ing)|from)\s+(.{2,60}?)(?:[,.;:!]| to | with | by | from now on| and | any ?more|$)|do(?:es)?(?: not|n't) (?:use|support) (.{2,60}?) any ?more|, (?:not|never) (.{2,40}?)[.!]*$`)
-	forbids  = lazyregexp.New(`(?i)\b(?:never|not|no|don'?t|nobody|nothing|none|stop|avoid|forbidden|prohibited|mustn'?t|under no|without)\b`)
+	replaced = lazyregexp.New(`(?i)\b(?:instead of|rather than|in place of|no longer(?: use| using| support)?|stopp?(?:ed|ing)? using|dropp?(?:ed|ing)?(?: support for)?|retir(?:e|ed|ing)|away from|over|replac(?:e|ed|ing)|from|(?:an)?statt|anstelle von|au lieu de|la place de|plutôt que|en (?:lugar|vez) de|al posto di|invece di|em (?:vez|lugar) de)\s+(.{2,60}?)(?:[,.;:!]| to | with | by | from now on| and | any ?more|$)|do(?:es)?(?: not|n't) (?:use|support) (.{2,60}?) any ?more|, (?:not|never) (.{2,40}?)[.!]*$|([^\s、。]{2,20}?)の代わりに`)
+	forbids  = lazyregexp.New(`(?i)\b(?:never|not|no|don'?t|nobody|nothing|none|stop|avoid|forbidden|prohibited|mustn'?t|under no|without|nie|niemals|nicht|keine?|verboten|jamais|aucun|interdit|nunca|ningun|prohibido|vietato|proibido)\b|jamás|ningún|mai |絶対|決して|禁止|ないで|しない`)
 	// slot is what something is used for.
 	slot = lazyregexp.New(`(?i)\b(?:for|as|in) ([^,.;]{3,60})`)
 	// varies is what differs between two sentences that say the same of another time or number.

@@ -120,7 +120,9 @@ func Said(text string) (list []Saying) {
 				}
 				return " QUOTE "
 			})
-			s.Category = s.reads(oneLine(plain), p.rule)
+			if s.Category = s.reads(oneLine(plain), p.rule); s.Category == "" {
+				s.Category = s.readsForeign(oneLine(plain))
+			}
 			if s.Category == "" && s.maybe(sentence) {
 				s.Category = knowledge.CategoryDecision
 			}

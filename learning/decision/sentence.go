@@ -30,6 +30,8 @@ func split(line string, clauses bool) []string {
 		case c == '`':
 			code = !code
 		case code:
+		case strings.HasPrefix(line[i:], "。"):
+			cut(i+len("。"), i+len("。"))
 		case c == ';' && i+1 < len(line) && line[i+1] == ' ':
 			cut(i, i+1)
 		case (c == '.' || c == '!' || c == '?') && i+1 < len(line) && line[i+1] == ' ' && !abbreviated(line[from:i+1]):
