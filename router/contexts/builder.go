@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -47,16 +46,7 @@ type Builder struct {
 	told    *told
 	vouched bool
 	tell    func(ctx context.Context, told operational.Telling)
-	// lanes are taken by who asks a store, of all contexts together: one on every core but one, so that whoever comes meanwhile, such as with a
-	// heartbeat, need not wait until contexts have computed. Who has waited laneWait goes on without one, as beside a store that hangs.
-	lanes chan struct{}
 }
-
-const (
-	laneWait = 50 * time.Millisecond
-	// notLanes is how many of the goroutines that run at once ask no store: that of a core, and the one that a router has beyond its cores.
-	notLanes = 2
-)
 
 var _ Service = (*Builder)(nil)
 
@@ -75,7 +65,6 @@ type Options struct {
 func NewBuilder(sources Sources, options Options) *Builder {
 	b := &Builder{
 		sources: sources, fencer: options.Fencer, now: options.Now.Given(), log: defaults.Log(options.Log), told: newTold(), vouched: options.VouchedOnly, tell: options.Tell,
-		lanes: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-notLanes)),
 	}
 	if b.fencer == nil {
 		b.fencer = safetext.NewFencer()
@@ -242,12 +231,6 @@ func (b *Builder) gather(ctx context.Context, sources []source, request Request)
 	for i, s := range sources {
 		asked[i] = make(chan answer, 1) // who is not waited for any more can still answer and end
 		go func() {
-			select {
-			case b.lanes <- struct{}{}:
-				defer func() { <-b.lanes }()
-			case <-time.After(laneWait):
-			case <-ctx.Done(): // the store says so
-			}
 			f, err := s.ask(ctx, request)
 			unnumbered(ctx, f.candidates)
 			if !request.Start { // what a session begins with is chosen by other things: most of it is never compared
@@ -259,14 +242,13 @@ func (b *Builder) gather(ctx context.Context, sources []source, request Request)
 		}()
 	}
 	for i, s := range sources {
-		var a answer
+		a := answer{err: context.DeadlineExceeded}
 		select {
 		case a = <-asked[i]:
 		case <-ctx.Done():
 			select { // it may have answered while another was waited for
 			case a = <-asked[i]:
 			default:
-				a.err = ctx.Err()
 			}
 		}
 		if a.err == nil {

@@ -86,16 +86,14 @@ type choice struct {
 	order      []string
 	told       toldTo
 
-	length  int // in characters, of all that is chosen
-	chosen  []*rated
-	left    []LeftOut
-	kinds   map[string]bool // of the chosen
-	intro   string
-	open    string // the marks that enclose what is chosen
-	closed  string
-	tokens  int // of all that is chosen, with introduction, marks and headings
-	leftOut int
-	crowded int // of those left out, the ones without room
+	length int // in characters, of all that is chosen
+	chosen []*rated
+	left   []LeftOut
+	kinds  map[string]bool // of the chosen
+	intro  string
+	open   string // the marks that enclose what is chosen
+	closed string
+	tokens int // of all that is chosen, with introduction, marks and headings
 }
 
 // rated is a candidate with what it is worth.
@@ -319,9 +317,9 @@ func (c *choice) take(r *rated) bool {
 	return true
 }
 
-// crowdOut leaves an item out for which there is no room. What repeats another is told as that, as long as somebody is told.
+// crowdOut leaves an item out for which there is no room. What repeats another is told as that.
 func (c *choice) crowdOut(r *rated) {
-	if c.crowded >= MaxLeftOut || !c.repeats(r) {
+	if !c.repeats(r) {
 		c.leave(&r.candidate, reasonBudget)
 	}
 }
@@ -354,15 +352,8 @@ func sayTheSame(a, b *words) bool {
 	return jaccard >= duplicateJaccard || contained >= duplicateContained
 }
 
-// leave leaves an item out. Those without room stand first in the answer, so that nobody reads of others behind MaxLeftOut of them.
+// leave leaves an item out.
 func (c *choice) leave(r *candidate, reason string) {
-	c.leftOut++
-	if c.crowded >= MaxLeftOut {
-		return
-	}
-	if reason == reasonBudget {
-		c.crowded++
-	}
 	c.left = append(c.left, LeftOut{Kind: r.kind, ID: r.id, Reason: reason})
 }
 
@@ -395,7 +386,7 @@ func (c *choice) current(candidates []candidate) []candidate {
 // write writes the context, in sections, each with the best first.
 func (c *choice) write() Context {
 	slices.SortStableFunc(c.left, func(a, b LeftOut) int { return reasonRank(a.Reason) - reasonRank(b.Reason) })
-	answer := Context{Budget: c.budget, Tokenizer: Tokenizer, Items: []Item{}, LeftOut: c.left, LeftOutCount: c.leftOut}
+	answer := Context{Budget: c.budget, Tokenizer: Tokenizer, Items: []Item{}, LeftOut: c.left, LeftOutCount: len(c.left)}
 	if len(c.chosen) == 0 {
 		return answer
 	}

@@ -133,6 +133,17 @@ func TestQuietPrompts(t *testing.T) {
 	}
 }
 
+// TestQuietLanguages: a prompt in another language that needs nothing is told nothing.
+func TestQuietLanguages(t *testing.T) {
+	for _, entries := range []int{66, 300} {
+		t.Run(fmt.Sprint(entries), func(t *testing.T) {
+			if f := figuresOf(t, quietMemory(t, entries), readLabelled(t, "languages.txt"), false); f.needless != 16 || f.silent < 15 {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}
+
 // TestQuietFailures: a failure that nobody knows is not spoken to. First figures: 4 and 3 of 14 silent, and 5 of 32 and 64 told right.
 func TestQuietFailures(t *testing.T) {
 	for _, entries := range []int{66, 300} {
