@@ -12,7 +12,6 @@ import (
 	"skillrouter/learning"
 	"skillrouter/learning/worktree"
 	"skillrouter/router"
-	"skillrouter/router/kind"
 )
 
 // Figures of the choice. docs/memory.md says what they mean for a reader, and
@@ -48,19 +47,6 @@ const (
 	// perToken is about how many bytes a token has, for a guess before it is counted.
 	perToken = 4
 )
-
-// sectionWeight is how much more, or less, an item is worth for its kind. Further kinds say it themselves.
-var sectionWeight = func() map[string]float64 {
-	weights := map[string]float64{
-		router.KindPrinciple: 1.15, router.KindPattern: 1.1, router.KindLesson: 1.05, router.KindKnowledge: 1, router.KindFact: 1, router.KindEpisode: 0.85, router.KindTask: 1,
-	}
-	for _, k := range kind.All() {
-		if _, here := weights[k.Name]; !here {
-			weights[k.Name] = k.Weight
-		}
-	}
-	return weights
-}()
 
 // choice chooses what comes into one context.
 type choice struct {
@@ -286,7 +272,7 @@ func recentness(date, at time.Time) float64 {
 // there yet, less if it is long: one that takes an eighth of the budget is worth
 // half of one that takes nothing.
 func (c *choice) worth(r *rated) float64 {
-	marginal := diversity*r.score*sectionWeight[r.kind] - (1-diversity)*r.alike
+	marginal := diversity*r.score*weights[r.kind] - (1-diversity)*r.alike
 	length := min(float64(len(r.title)+len(r.body))/perToken, float64(c.budget)/mostOfBudget)
 	if marginal < 0 {
 		return marginal

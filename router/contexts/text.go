@@ -2,7 +2,6 @@ package contexts
 
 import (
 	"cmp"
-	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -10,7 +9,6 @@ import (
 	"skillrouter/internal/check"
 	"skillrouter/internal/safetext"
 	"skillrouter/router"
-	"skillrouter/router/kind"
 )
 
 // How every context that holds something begins; a small one has no room for many words.
@@ -32,24 +30,36 @@ func introOf(budget int) string {
 	return longIntro
 }
 
-// headings are what the sections begin with. They, the introduction and every
-// item end with the end of a line and begin with neither white space nor a "/":
-// so their tokens add up to those of the whole (see FuzzTokensAddUp).
-var headings = map[string]string{
-	router.KindGuard:     "## Do not\n",
-	router.KindPrinciple: "## Principles\n",
-	router.KindPattern:   "## Patterns\n",
-	router.KindLesson:    "## Lessons\n",
-	router.KindKnowledge: "## Knowledge\n",
-	router.KindFact:      "## Facts\n",
-	router.KindEpisode:   "## What happened before\n",
-	router.KindTask:      "## Open tasks\n",
-	router.KindSession:   "## The last session\n",
-	router.KindIncident:  "## What fails here\n",
-	sectionDecided:       "## Decided, and in force\n",
-	sectionIndex:         "## Index of what is known here\n",
-	sectionLessons:       "## Index of lessons\n",
+// sections are those of a context, in their order: what they begin with, and how much more, or less, an item is worth there. They, the
+// introduction and every item end with the end of a line and begin with neither white space nor a "/": so their tokens add up to those of
+// the whole (see FuzzTokensAddUp).
+var sections = []struct {
+	name, heading string
+	weight        float64
+}{
+	{router.KindGuard, "## Do not\n", 0},
+	{router.KindPrinciple, "## Principles\n", 1.15},
+	{router.KindPattern, "## Patterns\n", 1.1},
+	{router.KindLesson, "## Lessons\n", 1.05},
+	{router.KindKnowledge, "## Knowledge\n", 1},
+	{router.KindFact, "## Facts\n", 1},
+	{router.KindProcedure, "## Procedures\n", 1},
+	{router.KindEpisode, "## What happened before\n", 0.85},
+	{router.KindTask, "## Open tasks\n", 1},
+	{router.KindSession, "## The last session\n", 0},
+	{router.KindIncident, "## What fails here\n", 0},
+	{sectionDecided, "## Decided, and in force\n", 0},
+	{sectionIndex, "## Index of what is known here\n", 0},
+	{sectionLessons, "## Index of lessons\n", 0},
 }
+
+var kindOrder, headings, weights = func() (order []string, headings map[string]string, weights map[string]float64) {
+	headings, weights = map[string]string{}, map[string]float64{}
+	for _, s := range sections {
+		order, headings[s.name], weights[s.name] = append(order, s.name), s.heading, s.weight
+	}
+	return order, headings, weights
+}()
 
 // heading is what a section begins with in this context.
 func (c *choice) heading(section string) string { return headingOf(section, c.budget) }
@@ -60,19 +70,8 @@ func headingOf(of string, budget int) string {
 	if budget <= smallBudget && of != router.KindGuard {
 		return ""
 	}
-	return cmp.Or(headings[of], kind.Named(of).Heading)
+	return headings[of]
 }
-
-// kindOrder is the order of the sections. Those of further kinds stand last.
-var kindOrder = func() []string {
-	order := []string{router.KindGuard, router.KindPrinciple, router.KindPattern, router.KindLesson, router.KindKnowledge, router.KindFact, router.KindProcedure, router.KindEpisode, router.KindTask}
-	for _, k := range kind.All() {
-		if k.Heading != "" && !slices.Contains(order, k.Name) {
-			order = append(order, k.Name)
-		}
-	}
-	return order
-}()
 
 // mostBytesPerToken bounds what of a text is looked at for a number of tokens:
 // text of words has four or five bytes to a token.
@@ -101,13 +100,13 @@ func (c *choice) fit(r *rated, room int) bool {
 	}
 	try := func(part string, cut bool) bool {
 		block := frame(r, title, part, cut)
-		if n := countUpTo(block, room); n <= room {
+		if n := CountTokens(block); n <= room {
 			r.block, r.tokens, r.cut = block, n, cut
 			return true
 		}
 		return false
 	}
-	if countUpTo(frame(r, title, "", false), room) > room {
+	if CountTokens(frame(r, title, "", false)) > room {
 		return false // nor does more fit; most of a large memory ends here, before its body is read
 	}
 	body, whole := tidied(check.Head(r.body, room*mostBytesPerToken+utf8Slack)), len(r.body) <= room*mostBytesPerToken+utf8Slack

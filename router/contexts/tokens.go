@@ -6,8 +6,6 @@ import (
 	"unicode"
 
 	"github.com/tiktoken-go/tokenizer/codec"
-
-	"skillrouter/internal/check"
 )
 
 // Tokenizer is the encoding that token budgets are counted in: that of the
@@ -51,20 +49,3 @@ func CountTokens(text string) (total int) {
 
 // longSpace is how many blanks are counted together: the library takes the square of the time for a run of them.
 const longSpace = 256
-
-// The beginning of a text says that the text is too long without a look at the rest: beginning bytes for each token
-// that it may have, where half as many are usual, and spare tokens for what the cut divides.
-const (
-	beginning = 8
-	spare     = 16
-)
-
-// countUpTo is CountTokens of a text that fits into most tokens, and more than most of another: mostly it is much too long.
-func countUpTo(text string, most int) int {
-	if head := check.Head(text, beginning*(most+spare)); len(head) < len(text) {
-		if n := CountTokens(head); n > most+spare {
-			return n
-		}
-	}
-	return CountTokens(text)
-}

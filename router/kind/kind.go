@@ -42,12 +42,7 @@ type Kind struct {
 	// refused: a misspelt one would be lost in silence.
 	Decode func(text []byte) (record any, err error)
 	Page   Page
-
-	// Heading is what its section of a context begins with, with the end of the line, and Weight
-	// how much more, or less, a row is worth there for its kind; empty and 0: contexts know the kind by themselves, or never have it.
-	Heading string
-	Weight  float64
-	Events  []Event // that its domain tells of
+	Events []Event // that its domain tells of
 
 	// Counted is its place among the kinds that are counted, and that can be cleared unless Held.Keep says
 	// why not. Held has no functions here, and those of the service in a Memory.

@@ -22,7 +22,6 @@ var Procedure = Kind{
 	Name: router.KindProcedure, Plural: "procedures", Searched: 3, Exported: 6, HasAuthor: true,
 	Decode:  decoded(func(in *procedureRecord) *procedure.Procedure { return &in.Procedure }),
 	Page:    Page{Folder: "procedures", Title: "name", Key: []string{"persona", "name"}, Text: "description"},
-	Heading: "## Procedures\n", Weight: 1,
 	Counted: 3, Held: router.HeldMemory{Type: router.ProceduralMemory, Also: "procedures"},
 	Events: []Event{
 		{procedure.EventSaved, procedureMembers, "a procedure is new or changed"},
