@@ -98,7 +98,7 @@ var rooms = []struct {
 	{"learning/escalation", []string{"shared", "learning", "learning/condition", "learning/lesson"}, "conditions choose lessons"},
 	{"learning/propagation", []string{"shared", "learning", "learning/lesson", "tfidf/wordlist"}, "a lesson reaches the agents of its domain"},
 	{"learning/experience", []string{"shared", "learning", "learning/episode", "learning/lesson"}, "how operations went is learned from episodes"},
-	{"learning/decision", []string{"shared", "learning", "learning/knowledge", "tfidf/text"}, "what a person decides is read of sentences, and is an entry of knowledge"},
+	{"learning/decision", []string{"shared", "learning", "learning/knowledge", "tfidf/text", "tfidf/wordlist"}, "what a person decides is read of sentences, and is an entry of knowledge"},
 	{"learning/history", []string{
 		"shared", "learning", "learning/decision", "learning/episode", "learning/fact", "learning/lesson", "learning/procedure", "learning/worktree", "learning/guard/act", "tfidf/wordlist",
 	}, "what agents did is learned from commands, which the guard reads, and proposes kinds"},
