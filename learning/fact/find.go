@@ -32,12 +32,15 @@ func document(fact *Fact) tfidf.Document {
 	}
 }
 
+// readAgain is how long a failed reading waits before it is tried again.
+const readAgain = time.Second
+
 // RunIndex fills the index from the database, tidies it until ctx ends, and
 // returns nil then. Facts are found as they are read.
 func (f *Facts) RunIndex(ctx context.Context) error {
 	for err := f.Load(ctx); err != nil && ctx.Err() == nil; err = f.Load(ctx) {
 		f.log.WarnContext(ctx, "the facts could not be read in: those that were stored before the start are not found by their words", "error", err)
-		_ = committer.Pause(ctx, learning.RecallAgain)
+		_ = committer.Pause(ctx, readAgain)
 	}
 	return f.Shelf.RunIndex(ctx)
 }

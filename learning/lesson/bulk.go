@@ -28,7 +28,7 @@ func (l *Lessons) ReportAll(ctx context.Context, drafts []Draft) (BulkReported, 
 	if err := writer.Need(principal.ScopeAgent); err != nil {
 		return b.result, err
 	}
-	if err := l.reading.Wait(ctx); err != nil {
+	if err := l.ready(ctx); err != nil {
 		return b.result, err
 	}
 	err := b.read(ctx, writer, drafts)

@@ -46,7 +46,7 @@ func (l *Lessons) change(
 	if err := learning.CheckID("lesson_id", ref); err != nil {
 		return Lesson{}, err
 	}
-	if err := l.reading.Wait(ctx); err != nil {
+	if err := l.ready(ctx); err != nil {
 		return Lesson{}, err
 	}
 	var before, lesson Lesson

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"skillrouter/internal/clock"
@@ -29,7 +30,8 @@ type Lessons struct {
 	now                  clock.Clock
 	log                  *slog.Logger
 
-	reading learning.Recollection
+	reading sync.Mutex // held while that is read in with which reports are compared
+	read    bool
 }
 
 // Options are the settings of Lessons. The zero value is usable.

@@ -4,18 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"skillrouter/internal/committer"
-	"skillrouter/learning"
 	"skillrouter/learning/likeness"
 )
-
-// Load opens the index, and leaves to Run what takes long. It is called once,
-// before the first report and the first search: from then on, reports wait
-// until Run has read the other lessons in.
-func (l *Lessons) Load(ctx context.Context) error {
-	l.reading.Begin()
-	return l.Shelf.Load(ctx)
-}
 
 // Rebuild builds the index anew from the database, and reads in what reports
 // are compared with. Lessons may be searched meanwhile.
@@ -23,6 +13,8 @@ func (l *Lessons) Rebuild(ctx context.Context) error {
 	if err := l.Shelf.Rebuild(ctx); err != nil {
 		return err
 	}
+	l.reading.Lock()
+	defer l.reading.Unlock()
 	return l.recall(ctx)
 }
 
@@ -32,18 +24,23 @@ func (l *Lessons) Run(ctx context.Context) error {
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	reading.Go(func() {
-		for told := false; ; told = true {
-			err := l.recall(ctx)
-			if err == nil || ctx.Err() != nil {
-				return
-			}
-			if !told {
-				l.log.ErrorContext(ctx, "the lessons cannot be read in, for which reports of others wait; trying again", "error", err)
-			}
-			_ = committer.Pause(ctx, learning.RecallAgain)
+		if err := l.ready(ctx); err != nil && ctx.Err() == nil {
+			l.log.ErrorContext(ctx, "the lessons cannot be read in; the next report tries again", "error", err)
 		}
 	})
 	return l.RunIndex(ctx)
+}
+
+// ready waits until that is read in with which reports and changes are compared: the likeness of every lesson, and the
+// representatives of the patterns. A report that were compared with half of the lessons would be stored twice, and form
+// patterns of its own. Searches need none of it.
+func (l *Lessons) ready(ctx context.Context) error {
+	l.reading.Lock()
+	defer l.reading.Unlock()
+	if l.read {
+		return nil
+	}
+	return l.recall(ctx)
 }
 
 // recall reads in the likeness of all lessons, and then the patterns'.
@@ -57,14 +54,9 @@ func (l *Lessons) recall(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
+	if err == nil && l.patterns != nil {
+		err = l.patterns.recall(ctx)
 	}
-	if l.patterns != nil {
-		if err := l.patterns.recall(ctx); err != nil {
-			return err
-		}
-	}
-	l.reading.End()
-	return nil
+	l.read = l.read || err == nil
+	return err
 }

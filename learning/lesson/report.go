@@ -37,7 +37,7 @@ func (l *Lessons) Report(ctx context.Context, draft Draft) (_ Reported, err erro
 	if err != nil {
 		return Reported{}, err
 	}
-	if err := l.reading.Wait(ctx); err != nil {
+	if err := l.ready(ctx); err != nil {
 		return Reported{}, err
 	}
 	if err := l.report(ctx, &reporting{reports: []*report{r}}); err != nil {

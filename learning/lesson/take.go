@@ -22,7 +22,7 @@ import (
 // that is in use is a guard rule from then on. It needs ScopeCaptain.
 func (l *Lessons) Take(ctx context.Context, lessons []Lesson, t learning.Taking) ([]learning.Taken, error) {
 	by, at := principal.Of(ctx), l.now.Stamp()
-	if err := l.reading.Wait(ctx); err != nil {
+	if err := l.ready(ctx); err != nil {
 		return nil, err
 	}
 	return learning.Taker[Lesson, Lesson, PipelineTx]{
