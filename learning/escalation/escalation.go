@@ -102,11 +102,15 @@ func LoadRules(name string, text []byte, options Options) (*Rules, error) {
 func (r *Rules) For(l lesson.Lesson) []lesson.Escalation {
 	var found []lesson.Escalation
 	seen := fields(&l)
+	value := func(name string) (any, bool) {
+		v, known := seen[name]
+		return v, known
+	}
 	for _, rule := range r.rules {
 		if len(found) == MaxEscalations {
 			break
 		}
-		holds, err := rule.program.Fits(seen)
+		holds, err := rule.program.Fits(value)
 		if err != nil {
 			if !rule.failed.Swap(true) {
 				r.log.Warn("an escalation rule failed and is passed over", "condition", rule.condition, "lesson", l.ID, "error", err)

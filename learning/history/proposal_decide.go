@@ -18,64 +18,69 @@ import (
 	"skillrouter/learning/procedure"
 )
 
-// Accept implements ConsolidationService. Whose transcript it is, or a
-// captain, may; one that was rejected may still be accepted.
+// Accept implements ConsolidationService. One that was rejected may still be accepted.
 //
 // It is stored first, under an identity that follows from the proposal, and then marked as accepted: who dies in
 // between leaves it pending, and to accept it again stores nothing twice.
 func (c *Consolidation) Accept(ctx context.Context, id string) (Proposal, error) {
+	return c.decide(ctx, id, ProposalAccepted, "", func(p StoredProposal) (StoredProposal, error) {
+		if why := p.foreign(); why != "" {
+			if _, err := principal.Of(ctx).AsPerson(); err != nil {
+				return p, errs.Errorf(errs.CodeOf(err), "it tells agents to run what %s, and a person must accept it: %s", why, errs.MessageOf(err))
+			}
+		}
+		if !c.takes(p.Kind) {
+			return p, errs.Errorf(errs.Unavailable, "this router keeps no %ss", p.Kind)
+		}
+		// From here on it goes to its end, whether or not the caller is still there.
+		return c.carryOut(context.WithoutCancel(learning.Noting(ctx, c.now.Stamp(), learning.Accepted, "proposal", p.ID)), p)
+	})
+}
+
+// Reject implements ConsolidationService. What is stored is deleted where it is stored.
+func (c *Consolidation) Reject(ctx context.Context, id, reason string) (Proposal, error) {
+	if err := check.Text("reason", reason, learning.MaxReason); err != nil {
+		return Proposal{}, err
+	}
+	reason, _ = redact.Text(strings.TrimSpace(reason))
+	return c.decide(ctx, id, ProposalRejected, reason, func(p StoredProposal) (StoredProposal, error) {
+		if p.Status == ProposalAccepted {
+			return p, errs.Errorf(errs.Conflict, "it is accepted and stored as %s: delete it there", p.StoredAs)
+		}
+		at := c.now.Stamp()
+		p.Status, p.DecidedAt, p.Reason = ProposalRejected, &at, reason
+		return p, c.settle(learning.Noting(ctx, at, learning.Declined, "proposal", p.ID), p, EventProposalRejected)
+	})
+}
+
+// decide lets the caller decide on a proposal, if it is of the caller's own transcript, or the caller is a captain. One that was decided
+// so already stays as it is.
+func (c *Consolidation) decide(
+	ctx context.Context, id string, status ProposalStatus, reason string, decided func(p StoredProposal) (StoredProposal, error),
+) (Proposal, error) {
 	caller := principal.Of(ctx)
 	if err := caller.Need(principal.ScopeAgent); err != nil {
 		return Proposal{}, err
 	}
 	c.deciding.Lock()
 	defer c.deciding.Unlock()
-	if rule, is, err := c.decideRule(ctx, id, ProposalAccepted, ""); err != nil || is {
+	if rule, is, err := c.decideRule(ctx, id, status, reason); err != nil || is {
 		return rule, err
 	}
-	p, err := c.decidable(ctx, caller, id)
-	if err != nil || p.Status == ProposalAccepted {
-		return p.Proposal, err
-	}
-	if why := p.foreign(); why != "" {
-		if _, err := caller.AsPerson(); err != nil {
-			return Proposal{}, errs.Errorf(errs.CodeOf(err), "it tells agents to run what %s, and a person must accept it: %s", why, errs.MessageOf(err))
-		}
-	}
-	if !c.takes(p.Kind) {
-		return Proposal{}, errs.Errorf(errs.Unavailable, "this router keeps no %ss", p.Kind)
-	}
-	p.DecidedBy = decider(caller)
-	// From here on it goes to its end, whether or not the caller is still there.
-	done, err := c.carryOut(context.WithoutCancel(learning.Noting(ctx, c.now.Stamp(), learning.Accepted, "proposal", p.ID)), p)
-	return done.Proposal, err
-}
-
-// Reject implements ConsolidationService. Whose transcript it is, or a
-// captain, may; what is stored is deleted where it is stored.
-func (c *Consolidation) Reject(ctx context.Context, id, reason string) (Proposal, error) {
-	caller := principal.Of(ctx)
-	if err := cmp.Or(caller.Need(principal.ScopeAgent), check.Text("reason", reason, learning.MaxReason)); err != nil {
-		return Proposal{}, err
-	}
-	reason, _ = redact.Text(strings.TrimSpace(reason))
-	c.deciding.Lock()
-	defer c.deciding.Unlock()
-	if rule, is, err := c.decideRule(ctx, id, ProposalRejected, reason); err != nil || is {
-		return rule, err
-	}
-	p, err := c.decidable(ctx, caller, id)
+	p, ok, err := c.store.Proposal(ctx, id)
 	switch {
 	case err != nil:
 		return Proposal{}, err
-	case p.Status == ProposalRejected:
+	case !ok:
+		return Proposal{}, noProposal()
+	case !caller.Has(principal.ScopeCaptain) && !caller.Is(p.AgentID):
+		return Proposal{}, errs.Errorf(errs.Forbidden, "this is of another agent's transcript: only that agent or a captain may decide on it")
+	case p.Status == status:
 		return p.Proposal, nil
-	case p.Status == ProposalAccepted:
-		return Proposal{}, errs.Errorf(errs.Conflict, "it is accepted and stored as %s: delete it there", p.StoredAs)
 	}
-	at := c.now.Stamp()
-	p.Status, p.DecidedBy, p.DecidedAt, p.Reason = ProposalRejected, decider(caller), &at, reason
-	return p.Proposal, c.settle(learning.Noting(ctx, at, learning.Declined, "proposal", p.ID), p, EventProposalRejected)
+	p.DecidedBy = decider(caller)
+	p, err = decided(p)
+	return p.Proposal, err
 }
 
 // foreign says why only a person may accept the proposal: see learning.Foreign. An episode tells what happened, and nobody to do it.
@@ -86,20 +91,6 @@ func (p *Proposal) foreign() string {
 	return learning.Foreign(string(p.Content))
 }
 
-// decidable returns a proposal that the caller may decide on.
-func (c *Consolidation) decidable(ctx context.Context, caller principal.Principal, id string) (StoredProposal, error) {
-	p, ok, err := c.store.Proposal(ctx, id)
-	switch {
-	case err != nil:
-		return p, err
-	case !ok:
-		return p, noProposal()
-	case caller.Has(principal.ScopeCaptain), caller.Is(p.AgentID):
-		return p, nil
-	}
-	return p, errs.Errorf(errs.Forbidden, "this is of another agent's transcript: only that agent or a captain may decide on it")
-}
-
 // decider names who decides; a token that is nobody's own is a captain's.
 func decider(caller principal.Principal) string {
 	return cmp.Or(caller.AgentID, "captain")
@@ -107,13 +98,9 @@ func decider(caller principal.Principal) string {
 
 // takes tells whether there is a place for proposals of a kind.
 func (c *Consolidation) takes(kind ProposalKind) bool {
-	switch kind {
-	case ProposalFact:
-		return c.ports.Facts != nil
-	case ProposalEpisode:
-		return c.ports.Episodes != nil
-	}
-	return c.ports.Procedures != nil
+	return map[ProposalKind]bool{
+		ProposalFact: c.ports.Facts != nil, ProposalEpisode: c.ports.Episodes != nil, ProposalProcedure: c.ports.Procedures != nil,
+	}[kind]
 }
 
 // acceptSure stores what needs nobody's word.

@@ -27,8 +27,6 @@ type ProposalTx interface {
 	// AddTranscript stores a transcript with its proposals, those whose mark is there apart, and says how
 	// many it stored; added is false, and nothing is stored, if the transcript is there.
 	AddTranscript(record TranscriptRecord, proposals []StoredProposal) (stored int, added bool, err error)
-	// Proposal returns one.
-	Proposal(id string) (proposal StoredProposal, ok bool, err error)
 	// Decide stores where a proposal stands: its status, what goes with that, and nothing else.
 	Decide(proposal StoredProposal) error
 	// AddEvents appends to the event log.

@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"time"
 
@@ -57,15 +58,9 @@ type ReplayedCounts struct {
 
 // add adds what was measured elsewhere.
 func (c *ReplayedCounts) add(d *ReplayedCounts) {
-	from := d.parts()
-	for i, part := range c.parts() {
-		*part += *from[i]
-	}
-}
-
-func (c *ReplayedCounts) parts() []*int {
-	return []*int{
-		&c.Commands, &c.Mistakes, &c.Repeats, &c.Warned, &c.Known, &c.Named, &c.Fixable, &c.Answered, &c.Compared, &c.Same, &c.Saved, &c.Fine, &c.False,
+	counts, more := reflect.ValueOf(c).Elem(), reflect.ValueOf(d).Elem()
+	for i := range counts.NumField() {
+		counts.Field(i).SetInt(counts.Field(i).Int() + more.Field(i).Int())
 	}
 }
 

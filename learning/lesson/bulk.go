@@ -22,85 +22,62 @@ const (
 // name lessons of the same call by the ids that it gives them, whatever their
 // order. Beside an error the answer tells what was stored before it, which stays.
 func (l *Lessons) ReportAll(ctx context.Context, drafts []Draft) (BulkReported, error) {
-	b := bulk{lessons: l, aliases: map[string]string{}}
-	b.result = BulkReported{Results: []BulkOutcome{}, Refused: []learning.Refusal{}}
 	writer := principal.Of(ctx)
-	if err := writer.Need(principal.ScopeAgent); err != nil {
-		return b.result, err
+	err := writer.Need(principal.ScopeAgent)
+	if err == nil {
+		err = l.ready(ctx)
 	}
-	if err := l.ready(ctx); err != nil {
-		return b.result, err
+	var done []*report // what was stored or refused
+	if err == nil {
+		done, err = l.reportAll(ctx, writer, drafts)
 	}
-	err := b.read(ctx, writer, drafts)
-	slices.SortFunc(b.result.Results, func(x, y BulkOutcome) int { return cmp.Compare(x.Index, y.Index) })
-	slices.SortFunc(b.refused, func(x, y learning.Refusal) int { return cmp.Compare(x.Index, y.Index) })
-	b.result.RefusedCount = len(b.refused)
-	b.result.Refused = append(b.result.Refused, b.refused[:min(len(b.refused), learning.MaxRefusals)]...)
-	b.result.Processed = len(b.result.Results)
-	return b.result, err
+	slices.SortFunc(done, func(x, y *report) int { return cmp.Compare(x.index, y.index) })
+	result := BulkReported{Results: []BulkOutcome{}, Refused: []learning.Refusal{}}
+	for _, r := range done {
+		o := r.outcome
+		switch {
+		case o.err == nil:
+			if o.Duplicate {
+				result.Duplicates++
+			}
+			result.Results = append(result.Results, BulkOutcome{Index: r.index, Reported: o.Reported})
+		case result.RefusedCount < learning.MaxRefusals:
+			result.Refused = append(result.Refused, learning.Refusal{Index: r.index, Field: errs.FieldOf(o.err), Error: learning.Sentence(o.err)})
+			fallthrough
+		default:
+			result.RefusedCount++
+		}
+	}
+	result.Processed = len(result.Results)
+	return result, err
 }
 
-// bulk is one bulk call under way.
-type bulk struct {
-	lessons *Lessons
-	result  BulkReported
-	refused []learning.Refusal
-	group   []*report
-	size    int
-	aliases map[string]string
-}
-
-func (b *bulk) read(ctx context.Context, writer principal.Principal, drafts []Draft) error {
+// reportAll stores drafts a group at a time, and returns those that were stored or refused.
+func (l *Lessons) reportAll(ctx context.Context, writer principal.Principal, drafts []Draft) ([]*report, error) {
 	order, cyclic := SourceOrder(drafts)
-	at := b.lessons.now.Stamp()
-	for _, i := range order {
+	at, aliases := l.now.Stamp(), map[string]string{}
+	var done, group []*report
+	size := 0
+	for n, i := range order {
+		r, err := l.prepare(ctx, writer, drafts[i], at)
 		if cyclic[i] {
-			b.refuse(i, ownAncestor())
-			continue
+			err = ownAncestor()
 		}
-		r, err := b.lessons.prepare(ctx, writer, drafts[i], at)
-		if err != nil {
-			if errs.CodeOf(err) == errs.Internal {
-				return err
+		switch {
+		case errs.CodeOf(err) == errs.Internal:
+			return done, err
+		case err != nil:
+			done = append(done, &report{index: i, outcome: reportOutcome{err: err}})
+		default:
+			r.index = i
+			group, size = append(group, r), size+lessonSize(&r.lesson)
+		}
+		if last := n == len(order)-1; len(group) == lessonGroup || size >= groupBytes || last && len(group) > 0 {
+			if err := l.report(ctx, &reporting{reports: group, aliases: aliases}); err != nil {
+				return done, err
 			}
-			b.refuse(i, err)
-			continue
-		}
-		r.index = i
-		b.group, b.size = append(b.group, r), b.size+lessonSize(&r.lesson)
-		if len(b.group) == lessonGroup || b.size >= groupBytes {
-			if err := b.store(ctx); err != nil {
-				return err
-			}
+			done, group, size = append(done, group...), nil, 0
 		}
 	}
-	return b.store(ctx)
-}
-
-// store stores the group, and notes what became of it.
-func (b *bulk) store(ctx context.Context) error {
-	if len(b.group) == 0 {
-		return nil
-	}
-	g := &reporting{reports: b.group, aliases: b.aliases}
-	b.group, b.size = nil, 0
-	if err := b.lessons.report(ctx, g); err != nil {
-		return err
-	}
-	for _, r := range g.reports {
-		o := &r.outcome
-		if o.err != nil {
-			b.refuse(r.index, o.err)
-			continue
-		}
-		if o.Duplicate {
-			b.result.Duplicates++
-		}
-		b.result.Results = append(b.result.Results, BulkOutcome{Index: r.index, Reported: o.Reported})
-	}
-	return nil
-}
-
-func (b *bulk) refuse(index int, err error) {
-	b.refused = append(b.refused, learning.Refusal{Index: index, Field: errs.FieldOf(err), Error: learning.Sentence(err)})
+	return done, nil
 }

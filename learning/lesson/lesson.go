@@ -191,14 +191,13 @@ func (d *Draft) lesson() (l Lesson) {
 }
 
 // Draft is what a client would have said of a lesson; its lists are its own.
-func (l *Lesson) Draft() Draft {
-	return Draft{
-		ID: l.ID, Type: l.Type, Domain: l.Domain, Category: l.Category, Title: l.Title, Context: l.Context, Action: l.Action, Outcome: l.Outcome,
-		RootCause: l.RootCause, Solution: l.Solution, Body: l.Body, Alternatives: slices.Clone(l.Alternatives), Severity: l.Severity, Tags: slices.Clone(l.Tags),
-		RelatedFiles: slices.Clone(l.RelatedFiles), RelatedCommands: slices.Clone(l.RelatedCommands), Contexts: slices.Clone(l.Contexts),
-		TriggerPattern: l.TriggerPattern, BlockAction: l.BlockAction, Proposed: l.Proposed, Project: l.Project, Level: l.Level, Status: l.Status,
-		Transferability: l.Transferability, SourceCaseIDs: slices.Clone(l.SourceCaseIDs), Confidence: &l.InitialConfidence,
+func (l *Lesson) Draft() (d Draft) {
+	overlay.Copy(&d, l)
+	for _, list := range append(d.lists(), textList{items: &d.Tags}) {
+		*list.items = slices.Clone(*list.items)
 	}
+	d.SourceAgent, d.PatternID, d.Trust, d.LastValidatedAt, d.Confidence = "", "", "", nil, &l.InitialConfidence
+	return d
 }
 
 // Patch is what may be changed of a lesson's text; nil leaves a field as it is.

@@ -11,6 +11,7 @@ import (
 	"skillrouter/internal/defaults"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/eventlog"
+	"skillrouter/internal/overlay"
 	"skillrouter/internal/principal"
 	"skillrouter/internal/redact"
 	"skillrouter/learning"
@@ -87,19 +88,14 @@ func (l *Lessons) takeLesson(ctx context.Context, given Lesson, at time.Time) (L
 		return given, err
 	}
 	redactDraft(&draft)
+	draft.SourceAgent, draft.PatternID, draft.Trust, draft.LastValidatedAt = given.SourceAgent, given.PatternID, learning.TrustImported, learning.CopyTime(given.LastValidatedAt)
+	e := given
+	overlay.Copy(&e, &draft)
 	var c redact.Redaction
-	c.Text(&given.ValidationNotes, &given.RetiredReason)
-	e := draft.lesson()
-	for _, list := range []*[]string{&e.Alternatives, &e.Tags, &e.RelatedFiles, &e.RelatedCommands, &e.Contexts, &e.SourceCaseIDs} {
-		*list = defaults.List(*list)
-	}
-	e.SourceAgent, e.Trust, e.PatternID, e.Belief = given.SourceAgent, learning.TrustImported, given.PatternID, given.Belief
-	e.Occurrences, e.LastOccurred = max(given.Occurrences, 1), given.LastOccurred
-	e.TimesApplied, e.TimesSucceeded = given.TimesApplied, min(given.TimesSucceeded, given.TimesApplied)
-	e.Validated, e.ValidatedBy, e.ValidationNotes, e.LastValidatedAt = given.Validated, given.ValidatedBy, given.ValidationNotes, learning.CopyTime(given.LastValidatedAt)
-	e.SupersededBy, e.RetiredAt, e.RetiredReason = given.SupersededBy, learning.CopyTime(given.RetiredAt), given.RetiredReason
+	c.Text(&e.ValidationNotes, &e.RetiredReason)
+	e.Number, e.Reporter, e.Validator, e.RetiredAt = 0, "", "", learning.CopyTime(given.RetiredAt)
+	e.Occurrences, e.TimesSucceeded = max(given.Occurrences, 1), min(given.TimesSucceeded, given.TimesApplied)
 	e.Deprecated = given.Deprecated && given.Status == StatusRetired
-	e.CreatedAt, e.UpdatedAt = given.CreatedAt, given.UpdatedAt
 	learning.Moments(at, at, &e.CreatedAt)
 	learning.Moments(at, e.CreatedAt, &e.UpdatedAt, &e.LastOccurred, &e.ConfidenceAt)
 	learning.OptionalMoments(at, e.LastValidatedAt, e.RetiredAt)

@@ -73,11 +73,6 @@ func (tx *transaction) AddTranscript(r history.TranscriptRecord, list []history.
 	return stored, true, err
 }
 
-// Proposal implements history.ProposalTx.
-func (tx *transaction) Proposal(id string) (history.StoredProposal, bool, error) {
-	return oneProposal(tx.db, id)
-}
-
 // Decide implements history.ProposalTx.
 func (tx *transaction) Decide(p history.StoredProposal) error {
 	return proposals.Update(tx.db, &p, "id", "status", "decided_by", "reason", "stored_as", "decided_at")

@@ -1,8 +1,6 @@
 package verdict
 
 import (
-	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,8 +20,6 @@ const (
 	laneAlike = 0.5
 	// laneHalf is after how long a voice counts for half.
 	laneHalf = 180 * 24 * time.Hour
-	// laneLooks bounds how many questions are compared with one query: the rarest words come first.
-	laneLooks = 4096
 	// laneStems bounds how many words of a query are looked up.
 	laneStems = 64
 )
@@ -32,9 +28,8 @@ const (
 // apart from the entries' own index, so that whatever is learned here can be
 // taken back and changes nothing there.
 type lane struct {
-	mu     *sync.RWMutex
-	items  map[string][]*question
-	byStem map[string]map[*question]struct{}
+	mu        sync.RWMutex
+	questions []*question
 }
 
 // question is one that an item answered, and who said so.
@@ -44,26 +39,13 @@ type question struct {
 	voices []Verdict
 }
 
-func newLane() lane {
-	return lane{mu: new(sync.RWMutex), items: map[string][]*question{}, byStem: map[string]map[*question]struct{}{}}
-}
-
-// learn replaces what is known of some items and of those that the voices name.
+// learn replaces what is known of some items, or of all if items is nil.
 func (l *lane) learn(items []string, voices []Verdict) {
 	type key struct{ item, question string }
 	byKey := map[key]*question{}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, item := range items {
-		for _, old := range l.items[item] {
-			for _, stem := range old.stems {
-				if delete(l.byStem[stem], old); len(l.byStem[stem]) == 0 {
-					delete(l.byStem, stem)
-				}
-			}
-		}
-		delete(l.items, item)
-	}
+	l.questions = slices.DeleteFunc(l.questions, func(q *question) bool { return items == nil || slices.Contains(items, q.item) })
 	for _, v := range voices {
 		if !strings.HasPrefix(v.Item, knowledgeItem) {
 			continue
@@ -72,30 +54,19 @@ func (l *lane) learn(items []string, voices []Verdict) {
 		if q == nil {
 			q = &question{item: v.Item, stems: stemsOf(v.Subject)}
 			byKey[key{v.Item, v.Key}] = q
-			l.items[v.Item] = append(l.items[v.Item], q)
-			for _, stem := range q.stems {
-				if l.byStem[stem] == nil {
-					l.byStem[stem] = map[*question]struct{}{}
-				}
-				l.byStem[stem][q] = struct{}{}
-			}
+			l.questions = append(l.questions, q)
 		}
 		q.voices = append(q.voices, v)
 	}
 }
 
-// known lists the items that something is known of.
-func (l *lane) known() []string {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	return slices.Collect(maps.Keys(l.items))
-}
-
 func (l *lane) voices(item string) (n int) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	for _, q := range l.items[item] {
-		n += len(q.voices)
+	for _, q := range l.questions {
+		if q.item == item {
+			n += len(q.voices)
+		}
 	}
 	return n
 }
@@ -113,30 +84,36 @@ func stemsOf(question string) []string {
 func (l *lane) gains(query string, now time.Time) map[string]float64 {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	if len(l.items) == 0 {
+	if len(l.questions) == 0 {
 		return nil
 	}
 	stems := stemsOf(query)
-	slices.SortStableFunc(stems, func(x, y string) int { return cmp.Compare(len(l.byStem[x]), len(l.byStem[y])) })
-	common := map[*question]int{}
-	looks := 0
-	for _, stem := range stems {
-		if looks += len(l.byStem[stem]); looks > laneLooks {
-			break
-		}
-		for q := range l.byStem[stem] {
-			common[q]++
-		}
-	}
 	gains := map[string]float64{}
-	for q, n := range common {
-		alike := float64(n) / float64(len(stems)+len(q.stems)-n)
-		if gain := laneMost * alike * q.belief(now); alike >= laneAlike && gain > 0 {
+	for _, q := range l.questions {
+		alike := alike(stems, q.stems)
+		if alike < laneAlike {
+			continue
+		}
+		if gain := laneMost * alike * q.belief(now); gain > 0 {
 			id := strings.TrimPrefix(q.item, knowledgeItem)
 			gains[id] = max(gains[id], gain)
 		}
 	}
 	return gains
+}
+
+// alike is the share of common words of two questions, by Jaccard; 0 if their lengths alone say that it is below laneAlike.
+func alike(a, b []string) float64 {
+	if float64(min(len(a), len(b))) < laneAlike*float64(max(len(a), len(b), 1)) {
+		return 0
+	}
+	common := 0
+	for _, stem := range a {
+		if _, found := slices.BinarySearch(b, stem); found {
+			common++
+		}
+	}
+	return float64(common) / float64(max(1, len(a)+len(b)-common))
 }
 
 // belief is how far the voices are believed that the item answers the

@@ -56,7 +56,7 @@ var (
 // New makes Verdicts that know what the store holds.
 func New(ctx context.Context, store Store, options Options) (*Verdicts, error) {
 	o := options.Options.WithDefaults()
-	v := &Verdicts{store: store, options: options, now: o.Now, log: o.Log, lane: newLane(), waiting: map[missKey]Verdict{}, latest: map[string]missKey{}}
+	v := &Verdicts{store: store, options: options, now: o.Now, log: o.Log, waiting: map[missKey]Verdict{}, latest: map[string]missKey{}}
 	if v.options.Used == nil {
 		v.options.Used = func(...string) {}
 	}
@@ -67,7 +67,7 @@ func New(ctx context.Context, store Store, options Options) (*Verdicts, error) {
 func (v *Verdicts) Load(ctx context.Context) error {
 	all, err := v.store.Verdicts(ctx, nil)
 	if err == nil {
-		v.lane.learn(v.lane.known(), all)
+		v.lane.learn(nil, all)
 	}
 	return err
 }
