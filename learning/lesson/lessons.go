@@ -80,11 +80,8 @@ type ruleKeeper interface {
 	KeepRules(lessons ...Lesson)
 	// Restored is told, after the commit, that a rule which was demoted blocks again.
 	Restored(id string)
-	// Triggers are the commands that a lesson's rule may be recognised by.
-	Triggers(lesson *Lesson) []string
-	// Unites tells whether the rule of a lesson that a report was merged into would stop
-	// whatever the lesson's rule and the report's own would stop, each for itself.
-	Unites(merged, lesson, report *Lesson) bool
+	// Covers tells whether the rule of a stored lesson stops whatever a report's own would stop.
+	Covers(lesson, report *Lesson) bool
 	// Confines tells whether p may not make rules that block others, and confined whether the
 	// rule of a lesson was made by such a one.
 	Confines(p principal.Principal) bool
@@ -143,9 +140,10 @@ func (l *Lesson) Rule() bool {
 }
 
 // blocks tells whether the lesson is a guard rule that stops an action.
-func (l *Lesson) blocks() bool {
-	return l.Rule() && (l.BlockAction || l.Severity == learning.SeverityCritical)
-}
+func (l *Lesson) blocks() bool { return l.Rule() && l.stops() }
+
+// stops tells whether the lesson stops an action where it is a rule in use.
+func (l *Lesson) stops() bool { return l.BlockAction || l.Severity == learning.SeverityCritical }
 
 // FingerprintOf is that of a lesson.
 func FingerprintOf(lessonType learning.LessonType, domain, title string) learning.Fingerprint {

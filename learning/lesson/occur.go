@@ -20,18 +20,11 @@ const maxSuccessors = 64
 // There is more than one only where two say what cannot be said by one.
 const maxSameTitle = 16
 
-// titles says how a report's title and a stored lesson's are one.
-type titles int
-
-const (
-	sameTitle  titles = iota // they are the same, so it is the same rule: commands are united
-	alikeTitle               // the whole text is nearly the same: what names other commands is another rule
-)
-
-// oneRule tells whether a report may count as an occurrence of a stored lesson.
-// Of rules it may not, where what either of them stops would get through
-// afterwards: whoever takes a title first must not keep others' rules out.
-func (g *reporting) oneRule(tx PipelineTx, known Lesson, r *report, by titles) bool {
+// oneRule tells whether a report may count as an occurrence of a stored lesson. Of rules it may
+// if the stored one stops all that the report's would: whoever takes a title first must not keep others'
+// rules out. Where agents may not make rules for others, they do not wake one of theirs by saying it again,
+// and what a captain reports does not stay as confined as an agent's rule of the same title.
+func (g *reporting) oneRule(tx PipelineTx, known Lesson, r *report) bool {
 	rules := g.lessons.rules
 	if rules == nil || r.lesson.Type != learning.LessonAntiPattern || known.Type != learning.LessonAntiPattern || r.untrusted {
 		return true
@@ -43,33 +36,18 @@ func (g *reporting) oneRule(tx PipelineTx, known Lesson, r *report, by titles) b
 	if err != nil {
 		return true // occur says so
 	}
-	if g.apart(&lesson, r) {
-		return false
-	}
-	added := g.added(&lesson, &r.lesson)
-	if by == alikeTitle && len(added) > 0 {
-		return false
-	}
-	merged := lesson
-	was, _, _ := enrich(&merged, &r.lesson, added)
-	if was == nil && lesson.Reporter == r.lesson.Reporter && principal.SameVoice(lesson.SourceAgent, r.lesson.SourceAgent) {
-		return true // its author says it again
-	}
-	return rules.Unites(&merged, &lesson, &r.lesson)
-}
-
-// added are the commands that a report's rule has and the lesson's has not.
-func (g *reporting) added(lesson, report *Lesson) (commands []string) {
-	if g.lessons.rules == nil || lesson.Type != learning.LessonAntiPattern || report.Type != learning.LessonAntiPattern {
-		return nil
-	}
-	has := g.lessons.rules.Triggers(lesson)
-	for _, c := range g.lessons.rules.Triggers(report) {
-		if !slices.Contains(has, c) {
-			commands = append(commands, c)
+	confined := rules.Confined(lesson.ID)
+	switch {
+	case !rules.Confines(r.writer):
+		if confined && r.lesson.stops() {
+			return false
+		}
+	case !lesson.active() && lesson.stops():
+		if !confined || !principal.SameVoice(lesson.SourceAgent, r.lesson.SourceAgent) {
+			return false
 		}
 	}
-	return commands
+	return rules.Covers(&lesson, &r.lesson)
 }
 
 // occur counts a report as another occurrence of a lesson that is there.
@@ -92,11 +70,11 @@ func (g *reporting) occur(tx PipelineTx, r *report, known Lesson, sources []stri
 	if !lesson.active() && r.untrusted {
 		return retiredAlready()
 	}
-	apart := g.apart(&lesson, r) // the id, or what superseded the rule, says that it is this one
-	if apart {
-		o.Notes = append(o.Notes, "what the stored rule stops was left as it is: only a captain may change it")
+	other := r.named && !g.oneRule(tx, lesson, r) // the id, or what superseded the rule, says that it is this one
+	if other {
+		o.Notes = append(o.Notes, "the stored rule was left as it is, as it does not stop what yours does: report yours under an id of its own, or edit it")
 	}
-	if !lesson.active() && r.lesson.active() && !apart {
+	if !lesson.active() && r.lesson.active() && !other {
 		restore(&lesson)
 		s.reworded = true
 		o.Notes = append(o.Notes, "it was retired; it happened again, and is a candidate again")
@@ -111,12 +89,8 @@ func (g *reporting) occur(tx PipelineTx, r *report, known Lesson, sources []stri
 	severity := lesson.Severity
 	var was, became *Patch
 	var others []string
-	switch {
-	case r.untrusted, apart:
-	case r.named && !g.oneRule(tx, lesson, r, sameTitle): // the id says that it is this one
-		o.Notes = append(o.Notes, "the stored rule was left as it is, as one rule cannot stop what both do: report yours under an id of its own")
-	default:
-		was, became, others = enrich(&lesson, &r.lesson, g.added(&lesson, &r.lesson))
+	if !r.untrusted && !other {
+		was, became, others = enrich(&lesson, &r.lesson)
 	}
 	s.milder = milder(severity, lesson.Severity)
 	lesson.SourceCaseIDs = sources
@@ -161,14 +135,17 @@ func successor(tx PipelineTx, by principal.Principal, lesson Lesson) (Lesson, er
 // named are texts that say the same where they differ in case and white space alone.
 var named = []string{"title", "category"}
 
+// ofRule is what a rule of the guard is recognised by, and what it recommends. An occurrence changes nothing of it.
+var ofRule = []string{"related_commands", "trigger_pattern", "action_taken", "alternatives", "solution"}
+
 // enrich fills in what the lesson does not say from a report of it, and raises
-// its severity to the report's; the added commands join those of a rule. It
+// its severity to the report's; what a rule stops stays as it is. It
 // returns what changed, nil if nothing did, and the fields in which the report
 // says something that was not taken.
-func enrich(lesson, report *Lesson, added []string) (was, became *Patch, others []string) {
+func enrich(lesson, report *Lesson) (was, became *Patch, others []string) {
 	var fill Patch
 	set, into, from := reflect.ValueOf(&fill).Elem(), reflect.ValueOf(lesson).Elem(), reflect.ValueOf(report).Elem()
-	rules := lesson.Type == learning.LessonAntiPattern && report.Type == learning.LessonAntiPattern
+	rule := lesson.Type == learning.LessonAntiPattern && report.Type == learning.LessonAntiPattern
 	for i := range set.NumField() {
 		about := set.Type().Field(i)
 		field, _, _ := strings.Cut(about.Tag.Get("json"), ",")
@@ -177,12 +154,10 @@ func enrich(lesson, report *Lesson, added []string) (was, became *Patch, others 
 			continue
 		}
 		switch have := into.FieldByName(about.Name); {
-		case field == "related_commands" && rules && have.Len() > 0:
-			joined := slices.Concat(lesson.RelatedCommands, added)
-			fill.RelatedCommands = &joined
 		case says.Len() == 0 || reflect.DeepEqual(have.Interface(), says.Interface()):
 		case slices.Contains(named, field) && learning.Fold(says.String()) == learning.Fold(have.String()):
-		case have.Len() == 0:
+		case rule && field == "related_commands": // it stops them
+		case have.Len() == 0 && !(rule && slices.Contains(ofRule, field)):
 			set.Field(i).Set(says.Addr())
 		case field == "title": // people look for it first
 			others = append([]string{field}, others...)
@@ -190,11 +165,8 @@ func enrich(lesson, report *Lesson, added []string) (was, became *Patch, others 
 			others = append(others, field)
 		}
 	}
-	if worse(report.Severity, lesson.Severity) {
+	if worse(report.Severity, lesson.Severity) && !rule {
 		fill.Severity = &report.Severity
-	}
-	if report.BlockAction && lesson.Type == learning.LessonAntiPattern {
-		fill.BlockAction = &report.BlockAction
 	}
 	was, became = patchLesson(lesson, fill, time.Time{})
 	if len(lesson.Contexts) == 0 && len(report.Contexts) > 0 {

@@ -26,7 +26,8 @@ import (
 // whoever reports an anti_pattern means it to be checked.
 //
 // An occurrence fills in what the stored lesson does not say and raises its
-// severity to the report's; nothing that it says is overwritten. A retired
+// severity to the report's; nothing that it says is overwritten, and of a rule
+// nothing changes that it stops: a report that would stop more is a rule of its own. A retired
 // lesson that occurs again is a candidate again or, if another stands in its
 // place, an occurrence of that one.
 func (l *Lessons) Report(ctx context.Context, draft Draft) (_ Reported, err error) {
@@ -262,7 +263,6 @@ func (g *reporting) known(tx PipelineTx, r *report) (Lesson, bool, error) {
 	if found && r.named && slices.Index(Levels(), r.lesson.Level) > slices.Index(Levels(), known.Level) {
 		found = false
 	}
-	found = found && !g.apart(&known, r)
 	if err != nil || found || r.named {
 		return known, found, err
 	}
@@ -274,7 +274,7 @@ func (g *reporting) known(tx PipelineTx, r *report) (Lesson, bool, error) {
 		if err != nil {
 			return known, false, err
 		}
-		if found && r.writer.Sees(known.Project) && known.Domain == r.lesson.Domain && known.Type == r.lesson.Type && g.oneRule(tx, known, r, alikeTitle) {
+		if found && r.writer.Sees(known.Project) && known.Domain == r.lesson.Domain && known.Type == r.lesson.Type && g.oneRule(tx, known, r) {
 			r.outcome.Notes = append(r.outcome.Notes, fmt.Sprintf("it says nearly the same as %q, and counts as another occurrence of that", known.Title))
 			return known, true, nil
 		}
@@ -283,14 +283,14 @@ func (g *reporting) known(tx PipelineTx, r *report) (Lesson, bool, error) {
 }
 
 // byFingerprint finds the lesson with a report's fingerprint that was reported first.
-// Of rules, it is the first that takes the report's in without either losing anything.
+// Of rules, it is the first that stops what the report's would.
 func (g *reporting) byFingerprint(tx PipelineTx, r *report) (Lesson, bool, error) {
 	all, err := tx.LessonsByFingerprint(r.lesson.fingerprint(), maxSameTitle)
 	if err != nil {
 		return Lesson{}, false, err
 	}
 	for _, known := range all {
-		if r.writer.Sees(known.Project) && (r.named || g.oneRule(tx, known, r, sameTitle)) {
+		if r.writer.Sees(known.Project) && g.oneRule(tx, known, r) {
 			return known, true, nil
 		}
 	}

@@ -34,11 +34,11 @@ func TestNoRuleIsLeftOut(t *testing.T) {
 	}{
 		"other commands under the title": {
 			first: rule(folder, learning.SeverityLow, "frobnicate9"), second: rule(folder, learning.SeverityCritical, "rm -rf /srv/warehouse"),
-			blocked: []string{"rm -rf /srv/warehouse", "frobnicate9"}, lessons: 1,
+			blocked: []string{"rm -rf /srv/warehouse"}, lessons: 2,
 		},
 		"the milder report last": {
 			first: rule(folder, learning.SeverityCritical, "rm -rf /srv/warehouse"), second: rule(folder, learning.SeverityLow, "frobnicate9"),
-			blocked: []string{"rm -rf /srv/warehouse"}, lessons: 1,
+			blocked: []string{"rm -rf /srv/warehouse"}, lessons: 2,
 		},
 		"nearly the same words": {
 			first:  rule("Never drop tables of the shop by hand", learning.SeverityLow, "dropdb scratch9"),
