@@ -31,19 +31,20 @@ func TestSweep(t *testing.T) {
 	for _, step := range []struct {
 		name                        string
 		passes                      time.Duration
+		fades                       int
 		want                        experience.Swept
 		episodes, indexed, evidence int64
 	}{
-		{"to the day", 90 * oneDay, experience.Swept{Deprecated: 1}, 4, 5, 4},
-		{"a moment later", time.Second, experience.Swept{Episodes: 3}, 1, 2, 4}, // it names what it was found in, as the experience server does
-		{"the useful one stays", 80 * oneDay, experience.Swept{}, 1, 2, 4},
-		{"up to twice as long, and the pattern with it", 10 * oneDay, experience.Swept{Episodes: 1, Patterns: 1}, 0, 1, 0},
-		{"nothing is left to do", 500 * oneDay, experience.Swept{}, 0, 1, 0},
+		{"to the day", 90 * oneDay, 1, experience.Swept{}, 4, 5, 4},
+		{"a moment later", time.Second, 0, experience.Swept{Episodes: 3}, 1, 2, 4}, // it names what it was found in, as the experience server does
+		{"the useful one stays", 80 * oneDay, 0, experience.Swept{}, 1, 2, 4},
+		{"up to twice as long, and the pattern with it", 10 * oneDay, 0, experience.Swept{Episodes: 1, Patterns: 1}, 0, 1, 0},
+		{"nothing is left to do", 500 * oneDay, 0, experience.Swept{}, 0, 1, 0},
 	} {
 		clock.move(step.passes)
 		swept, err := x.Sweep(ctx)
-		if err != nil || swept != step.want {
-			t.Fatalf("%s: %+v, %v; want %+v", step.name, swept, err, step.want)
+		if fades := faded(t, m, clock); err != nil || swept != step.want || fades != step.fades {
+			t.Fatalf("%s: %+v, %d fade, %v; want %+v", step.name, swept, fades, err, step.want)
 		}
 		stats, err := x.Stats(ctx)
 		if err != nil || stats.Episodes != step.episodes || int64(m.episodes.Len()) != step.indexed {
@@ -87,8 +88,8 @@ func TestSweepKeepsForEver(t *testing.T) {
 	}
 	clock.move(10_000 * oneDay)
 	swept, err := x.Sweep(captainly(t))
-	if err != nil || swept != (experience.Swept{Deprecated: 1}) {
-		t.Errorf("swept %+v, %v", swept, err)
+	if fades := faded(t, m, clock); err != nil || swept != (experience.Swept{}) || fades != 1 {
+		t.Errorf("swept %+v, %d fade, %v", swept, fades, err)
 	}
 	if stats, err := x.Stats(captainly(t)); err != nil || stats.Episodes != 3 {
 		t.Errorf("counted %+v, %v", stats, err)

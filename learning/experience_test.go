@@ -99,7 +99,7 @@ func TestLessonsOfEveryKind(t *testing.T) {
 
 	// The sweep leaves lessons alone, and the patterns that they were learned from with
 	// the numbers of their evidence.
-	if swept, err := x.Sweep(ctx); err != nil || swept != (experience.Swept{Episodes: 3, Patterns: 1, Deprecated: 1}) {
+	if swept, err := x.Sweep(ctx); err != nil || swept != (experience.Swept{Episodes: 3, Patterns: 1}) {
 		t.Errorf("swept %+v, %v", swept, err)
 	}
 	if p, err := x.Pattern(ctx, *learned.PatternID); err != nil || len(p.EpisodeIDs) != 3 {

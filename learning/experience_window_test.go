@@ -50,6 +50,16 @@ func experiencesOn(m memory, clock *moved, options experience.Options) *experien
 	return experience.NewExperiences(m.store, m.episodes, nil, options)
 }
 
+// faded is how many patterns hold no more now.
+func faded(t testing.TB, m memory, clock *moved) int {
+	t.Helper()
+	n, err := lesson.NewPatterns(m.store, lesson.PatternOptions{Options: learning.Options{Now: clock.now}}).Fade(captainly(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 func experienced(t testing.TB, x *experience.Experiences, operation string, outcome learning.Result) experience.Recorded {
 	t.Helper()
 	r, err := x.Record(captainly(t), experience.Draft{OperationType: operation, Outcome: outcome})
@@ -148,15 +158,15 @@ func TestPatternLives(t *testing.T) {
 	number := patternsOf(t, x, "build")[lesson.PatternSuccess].Number
 
 	clock.move(29 * oneDay)
-	if swept, err := x.Sweep(ctx); err != nil || swept != (experience.Swept{}) {
-		t.Fatalf("after 29 days: %+v, %v", swept, err)
+	if fades := faded(t, m, clock); fades != 0 {
+		t.Fatalf("after 29 days %d fade", fades)
 	}
 	clock.move(2 * oneDay)
 	for range 3 { // seen, and without the weight
 		experienced(t, x, "build", learning.ResultFailure)
 	}
-	if swept, err := x.Sweep(ctx); err != nil || swept.Deprecated != 1 {
-		t.Fatalf("after 31 days: %+v, %v", swept, err)
+	if fades := faded(t, m, clock); fades != 1 {
+		t.Fatalf("after 31 days %d fade", fades)
 	}
 	p, err := x.Pattern(ctx, number)
 	if err != nil || p.Status != lesson.PatternDeprecated || len(patternsOf(t, x, "build")) > 0 {

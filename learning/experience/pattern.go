@@ -22,7 +22,7 @@ const GeneralDomain = "general"
 // text as it was made, empty if there is none, and what to tell of it.
 //
 // A pattern emerges when it first has MinWeight, is confirmed by its own
-// evidence with ConfirmEpisodes in its window, and is deprecated by the sweep
+// evidence with ConfirmEpisodes in its window, and is deprecated by lesson.Patterns.Fade
 // when it has lacked MinWeight for a whole RecencyWindow. It emerges anew when it
 // has it again, and when its episodes show another kind than before: what was
 // confirmed of the old kind says nothing of the new. One that somebody

@@ -71,9 +71,6 @@ type Reader interface {
 	// ExpiredPatterns returns the ids of patterns that were last seen before the time, at
 	// most limit of them: none that somebody confirmed or that a lesson was drawn from.
 	ExpiredPatterns(ctx context.Context, before time.Time, limit int) ([]string, error)
-	// LapsedPatterns returns the ids of patterns of episodes that are in use and were last seen
-	// before the time, at most limit of them.
-	LapsedPatterns(ctx context.Context, before time.Time, limit int) ([]string, error)
 }
 
 // Whereabouts are where lessons must hold; see ApplicableQuery. All are in small letters.

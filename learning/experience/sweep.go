@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"skillrouter/internal/eventlog"
-	"skillrouter/learning"
 	"skillrouter/learning/episode"
 	"skillrouter/learning/lesson"
 )
@@ -25,9 +24,8 @@ const (
 
 // Swept says what a sweep did.
 type Swept struct {
-	Episodes   int // experiences that were forgotten
-	Patterns   int // patterns that were forgotten
-	Deprecated int // patterns of episodes that hold no more
+	Episodes int // experiences that were forgotten
+	Patterns int // patterns that were forgotten
 }
 
 // Run sweeps until ctx ends, and returns nil.
@@ -40,7 +38,7 @@ func (x *Experiences) Run(ctx context.Context) error {
 		case err != nil && ctx.Err() == nil:
 			x.log.Error("old experiences could not be swept away", "error", err)
 		case swept != Swept{}:
-			x.log.Info("old experiences swept away", "episodes", swept.Episodes, "patterns", swept.Patterns, "deprecated", swept.Deprecated)
+			x.log.Info("old experiences swept away", "episodes", swept.Episodes, "patterns", swept.Patterns)
 		}
 		select {
 		case <-ticker.C:
@@ -51,18 +49,16 @@ func (x *Experiences) Run(ctx context.Context) error {
 }
 
 // Sweep forgets the experiences and patterns that were kept long enough, in
-// small transactions, and deprecates the patterns of episodes that have lacked
-// the weight for a whole RecencyWindow. Lessons are never forgotten, nor are the patterns
+// small transactions. Lessons are never forgotten, nor are the patterns
 // that they were learned from and those that somebody confirmed.
 func (x *Experiences) Sweep(ctx context.Context) (swept Swept, err error) {
 	now := x.now.Stamp()
-	var errs [3]error
-	swept.Deprecated, errs[0] = repeat(func() (int, error) { return x.lapse(ctx, now.Add(-RecencyWindow), now) })
+	var errs [2]error
 	if keep := x.options.KeepEpisodes; keep > 0 {
-		swept.Episodes, errs[1] = repeat(func() (int, error) { return x.forgetEpisodes(ctx, now.Add(-keep), now.Add(-2*keep), now) })
+		swept.Episodes, errs[0] = repeat(func() (int, error) { return x.forgetEpisodes(ctx, now.Add(-keep), now.Add(-2*keep), now) })
 	}
 	if keep := x.options.KeepPatterns; keep > 0 {
-		swept.Patterns, errs[2] = repeat(func() (int, error) { return x.forgetPatterns(ctx, now.Add(-keep), now) })
+		swept.Patterns, errs[1] = repeat(func() (int, error) { return x.forgetPatterns(ctx, now.Add(-keep), now) })
 	}
 	return swept, errors.Join(errs[:]...)
 }
@@ -77,37 +73,6 @@ func repeat(step func() (int, error)) (total int, err error) {
 		}
 	}
 	return total, nil
-}
-
-// lapse deprecates patterns of episodes that were last seen before a time.
-func (x *Experiences) lapse(ctx context.Context, before, now time.Time) (int, error) {
-	ids, err := x.store.LapsedPatterns(ctx, before, sweepStep)
-	if err != nil || len(ids) == 0 {
-		return 0, err
-	}
-	deprecated := 0
-	err = x.store.ChangeExperiences(ctx, func(tx Tx) error {
-		deprecated = 0
-		for _, id := range ids {
-			pattern, ok, err := tx.PatternOf(id)
-			if err != nil {
-				return err
-			}
-			if !ok || pattern.Status == lesson.PatternDeprecated || !pattern.LastSeen.Before(before) {
-				continue // it was seen since
-			}
-			pattern.Status, pattern.UpdatedAt = lesson.PatternDeprecated, learning.Later(pattern.UpdatedAt, now)
-			if err := tx.UpdatePattern(pattern); err != nil {
-				return err
-			}
-			if err := tx.AddEvents(lesson.PatternTold(lesson.EventPatternDeprecated, &pattern, "", "its weight was too low for 30 days", now)); err != nil {
-				return err
-			}
-			deprecated++
-		}
-		return nil
-	}, nil)()
-	return deprecated, err
 }
 
 func (x *Experiences) forgetEpisodes(ctx context.Context, before, keep, now time.Time) (int, error) {

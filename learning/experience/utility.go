@@ -39,7 +39,7 @@ const (
 	// recencyWindowDays and minDiscriminationWeight: from how many episodes of a type,
 	// how young, and from which weight on there is a pattern. Its decayConstant is lesson.DecayConstant.
 	MinEpisodes   = 3
-	RecencyWindow = 30 * lesson.Day
+	RecencyWindow = lesson.OperationWindow
 	MinWeight     = 0.3
 	// successRate and failureRate part the types of such patterns: above the one it is
 	// a success, below the other a failure, between them a correlation.

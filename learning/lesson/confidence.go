@@ -47,6 +47,9 @@ const (
 	precisionRight, precisionPrior = 4, 5
 
 	Day = 24 * time.Hour
+	// OperationWindow is how young the episodes are of which a pattern of an operation type is made, and for how long
+	// such a pattern is in use when no more come (the experience server's recencyWindowDays).
+	OperationWindow = 30 * Day
 )
 
 // At returns what is left of the confidence at t. A clock that went back gives

@@ -40,14 +40,14 @@ func (p *Patterns) Run(ctx context.Context) error {
 }
 
 // Fade deprecates the patterns of lessons of which less than
-// DeprecationConfidence is left, or whose lessons are all retired, and returns
-// how many. Unlike one that somebody deprecated, such a pattern emerges anew
+// DeprecationConfidence is left, or whose lessons are all retired, and those of operations
+// that have lacked the weight for a whole OperationWindow. It returns how many. Unlike one that somebody deprecated, such a pattern emerges anew
 // when it is seen again.
 func (p *Patterns) Fade(ctx context.Context) (int, error) {
 	total := 0
 	for {
 		at := p.now.Stamp()
-		ids, err := p.store.FadedPatterns(ctx, DeprecationConfidence, at, patternSweepMax)
+		ids, err := p.store.FadedPatterns(ctx, DeprecationConfidence, at, at.Add(-OperationWindow), patternSweepMax)
 		if err != nil || len(ids) == 0 {
 			return total, err
 		}
@@ -93,7 +93,12 @@ func (p *Patterns) fade(tx PipelineTx, id string, at time.Time) (Pattern, bool, 
 		return pattern, false, err
 	}
 	reason := "its confidence has decayed"
-	if pattern.At(at) >= DeprecationConfidence {
+	if pattern.OperationType != "" {
+		if !pattern.LastSeen.Before(at.Add(-OperationWindow)) {
+			return pattern, false, nil
+		}
+		reason = "its weight was too low for 30 days"
+	} else if pattern.At(at) >= DeprecationConfidence {
 		active, err := tx.ActiveEvidence(id)
 		if err != nil || active {
 			return pattern, false, err

@@ -26,9 +26,9 @@ type PatternStore interface {
 	// ScanPatterns visits every pattern that has a representative, oldest first, chunk by
 	// chunk, without its evidence. visit may keep the chunk.
 	ScanPatterns(ctx context.Context, visit func(chunk []Pattern) error) error
-	// FadedPatterns returns ids of patterns of lessons that are not deprecated and at that
-	// time have less confidence left than least, or only retired lessons; at most limit.
-	FadedPatterns(ctx context.Context, least float64, at time.Time, limit int) ([]string, error)
+	// FadedPatterns returns ids of patterns that are not deprecated: of lessons, if they have at that
+	// time less confidence left than least, or only retired lessons; of operations, if they were last seen before lapsed. At most limit.
+	FadedPatterns(ctx context.Context, least float64, at, lapsed time.Time, limit int) ([]string, error)
 	// StaleLessons returns lessons that were last validated, or reported and never
 	// validated, before that time, and are not retired; those that wait longest first.
 	StaleLessons(ctx context.Context, domain string, before time.Time, limit int) ([]Lesson, error)

@@ -73,12 +73,6 @@ func (s *Store) ExpiredPatterns(ctx context.Context, before time.Time, limit int
 	return table.List(s.Read.WithContext(ctx), table.Value[string], "SELECT id FROM patterns WHERE "+patternGoes+" ORDER BY last_seen LIMIT ?", table.Millis(before), limit)
 }
 
-// LapsedPatterns implements experience.Reader.
-func (s *Store) LapsedPatterns(ctx context.Context, before time.Time, limit int) ([]string, error) {
-	return table.List(s.Read.WithContext(ctx), table.Value[string], "SELECT id FROM patterns WHERE operation_type <> '' AND status <> 'deprecated' AND last_seen < ? ORDER BY last_seen LIMIT ?",
-		table.Millis(before), limit)
-}
-
 // DropPatterns implements experience.Tx.
 func (tx *transaction) DropPatterns(ids []string, before time.Time) ([]lesson.Pattern, error) {
 	var dropped []lesson.Pattern

@@ -63,9 +63,10 @@ func (s *Store) ScanPatterns(ctx context.Context, visit func(chunk []lesson.Patt
 }
 
 // FadedPatterns implements lesson.PatternStore.
-func (s *Store) FadedPatterns(ctx context.Context, least float64, at time.Time, limit int) ([]string, error) {
-	return table.List(s.Read.WithContext(ctx), table.Value[string], `SELECT id FROM patterns WHERE status IN ('emerging', 'confirmed') AND representative <> ''
-		AND (`+sureness+` < ? OR NOT `+activeEvidence+`) ORDER BY num LIMIT ?`, table.Millis(at), msPerDay, least, limit)
+func (s *Store) FadedPatterns(ctx context.Context, least float64, at, lapsed time.Time, limit int) ([]string, error) {
+	return table.List(s.Read.WithContext(ctx), table.Value[string], `SELECT id FROM patterns WHERE status IN ('emerging', 'confirmed')
+		AND (representative <> '' AND (`+sureness+` < ? OR NOT `+activeEvidence+`) OR operation_type <> '' AND last_seen < ?) ORDER BY num LIMIT ?`,
+		table.Millis(at), msPerDay, least, table.Millis(lapsed), limit)
 }
 
 // StaleLessons implements lesson.PatternStore.
