@@ -123,29 +123,6 @@ func TestAnsweredOutlivesTheProcessAndFades(t *testing.T) {
 	}
 }
 
-func TestGapsOfATypedQuestion(t *testing.T) {
-	w := openGaps(t)
-	ctx := asker(t, "a")
-	for end := 3; end <= len("gateway rotation"); end++ {
-		w.ask(t, ctx, "gateway rotation"[:end])
-		w.clock.advance(150 * time.Millisecond)
-	}
-	for end := len("gateway rotation") - 1; end > 8; end-- { // and takes letters away
-		w.ask(t, ctx, "gateway rotation"[:end])
-	}
-	w.ask(t, asker(t, "b"), "gateway") // another means it
-	w.settle(t)
-	found := w.open(t)
-	if len(found) != 2 {
-		t.Fatalf("found %+v", found)
-	}
-	for _, gap := range found {
-		if want := map[string]string{"gateway rotation": "a", "gateway": "b"}[gap.Question]; gap.Count != 1 || len(gap.Agents) != 1 || gap.Agents[0] != want {
-			t.Errorf("%+v", gap)
-		}
-	}
-}
-
 // TestGapsAreBounded lets one agent ask more than it may: what others asked stays, and so does what was answered.
 func TestGapsAreBounded(t *testing.T) {
 	w := openGaps(t)

@@ -3,7 +3,8 @@ package verdict
 import (
 	"context"
 	"errors"
-	"strings"
+	"maps"
+	"slices"
 	"time"
 
 	"skillrouter/internal/principal"
@@ -13,9 +14,6 @@ import (
 // Bounds of the background work.
 const (
 	missesEvery = time.Second // how often misses are written
-	// missSettles is how long a miss stays in memory: a question that is being typed is
-	// asked at each letter, and the last of them is meant.
-	missSettles = 2 * time.Second
 	// missesWaiting bounds the misses in memory. What comes while there are as many is dropped.
 	missesWaiting = 1024
 	// gapsEvery is how often gaps are asked again while something is being stored, and
@@ -46,34 +44,14 @@ func (v *Verdicts) Missed(ctx context.Context, miss learning.Miss) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	key, last := missKey{one.Key, one.Agent}, v.latest[one.Agent]
-	if before, waits := v.waiting[last]; waits && last != key && before.Project == one.Project && at.Sub(before.At) < missSettles {
-		if typedOn(one.Subject, before.Subject) {
-			return // letters are being taken away
-		}
-		if typedOn(before.Subject, one.Subject) {
-			delete(v.waiting, last)
-		}
-	}
-	if before, waits := v.waiting[key]; waits {
-		one.First = before.First
-		switch {
-		case typedOn(one.Subject, before.Subject):
-			return
-		case typedOn(before.Subject, one.Subject): // another letter made no other word
-			one.Times = before.Times
-		default:
-			one.Times += before.Times
-		}
+	key := missKey{one.Key, one.Agent}
+	before, waits := v.waiting[key]
+	if waits {
+		one.First, one.Times = before.First, before.Times+1
 	} else if len(v.waiting) >= missesWaiting {
 		return
 	}
-	v.waiting[key], v.latest[one.Agent] = one, key
-}
-
-// typedOn tells whether a text goes on where another ends.
-func typedOn(before, after string) bool {
-	return len(after) > len(before) && strings.HasPrefix(learning.Fold(after), learning.Fold(before))
+	v.waiting[key] = one
 }
 
 // Run writes what was missed and asks gaps again when something was stored, until ctx ends; then it writes
@@ -105,7 +83,7 @@ func (v *Verdicts) Run(ctx context.Context) error {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), missesLast)
 	defer cancel()
-	v.warn(last, v.write(last, time.Time{}))
+	v.warn(last, v.Flush(last))
 	return nil
 }
 
@@ -122,25 +100,12 @@ func (v *Verdicts) warn(ctx context.Context, err error) {
 	}
 }
 
-// Flush writes the misses that have settled. What cannot be written is lost,
+// Flush writes the misses that wait. What cannot be written is lost,
 // rather than kept for a disk that is full.
 func (v *Verdicts) Flush(ctx context.Context) error {
-	return v.write(ctx, v.now.Stamp().Add(-missSettles))
-}
-
-// write writes the misses that nobody has added to since before; with a zero time, all.
-func (v *Verdicts) write(ctx context.Context, before time.Time) error {
-	var misses []Verdict
 	v.mu.Lock()
-	for key, one := range v.waiting {
-		if before.IsZero() || !one.At.After(before) {
-			misses = append(misses, one)
-			delete(v.waiting, key)
-			if v.latest[key.agent] == key {
-				delete(v.latest, key.agent)
-			}
-		}
-	}
+	misses := slices.Collect(maps.Values(v.waiting))
+	clear(v.waiting)
 	v.mu.Unlock()
 	if len(misses) == 0 {
 		return nil

@@ -45,7 +45,6 @@ type Verdicts struct {
 
 	mu      sync.Mutex
 	waiting map[missKey]Verdict
-	latest  map[string]missKey // of each agent: it may be typing on
 }
 
 var (
@@ -56,7 +55,7 @@ var (
 // New makes Verdicts that know what the store holds.
 func New(ctx context.Context, store Store, options Options) (*Verdicts, error) {
 	o := options.Options.WithDefaults()
-	v := &Verdicts{store: store, options: options, now: o.Now, log: o.Log, waiting: map[missKey]Verdict{}, latest: map[string]missKey{}}
+	v := &Verdicts{store: store, options: options, now: o.Now, log: o.Log, waiting: map[missKey]Verdict{}}
 	if v.options.Used == nil {
 		v.options.Used = func(...string) {}
 	}
