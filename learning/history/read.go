@@ -87,11 +87,6 @@ func (r *Reader) Messages(text []byte, session, dir string) error {
 	return nil
 }
 
-// marks are what a line holds that tells of a step.
-var stepMarks = [][]byte{
-	[]byte(`"tool_use`), []byte(`"tool_result"`), []byte(`_call`), []byte(`"exec_command_end"`), []byte(`"item_completed"`), []byte(`"toolCalls"`), []byte(`"session_meta"`), []byte(`"sessionId"`),
-}
-
 // record is a line of any of the agents, or a message in the form that models take.
 type record struct {
 	recordMessage
@@ -134,15 +129,6 @@ type recordPart struct {
 func (r *Reader) line(text []byte) error {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || text[0] != '{' {
-		return nil
-	}
-	telling := false
-	for _, mark := range stepMarks {
-		if telling = bytes.Contains(text, mark); telling {
-			break
-		}
-	}
-	if !telling {
 		return nil
 	}
 	var l record

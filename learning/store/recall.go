@@ -2,13 +2,8 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
-	"slices"
 	"strings"
 	"time"
-
-	"gorm.io/gorm"
 
 	"skillrouter/internal/database/table"
 	"skillrouter/learning"
@@ -41,16 +36,20 @@ func branches(scope lesson.RecallScope) []branch {
 	return list
 }
 
-// RecentFor implements lesson.RecallStore. Each reason gives its latest
-// lessons from an index, and the latest of all are read.
+// RecentFor implements lesson.RecallStore.
 func (s *Store) RecentFor(ctx context.Context, scope lesson.RecallScope, limit int) ([]lesson.Lesson, error) {
+	return s.latestOf(ctx, branches(scope), limit, learning.MaxAnswer)
+}
+
+// latestOf reads the latest lessons in use of any branch, most bytes of them. Each branch gives its latest from its own index.
+func (s *Store) latestOf(ctx context.Context, list []branch, limit, most int) ([]lesson.Lesson, error) {
 	var parts []string
 	var args []any
-	for _, b := range branches(scope) {
+	for _, b := range list {
 		parts = append(parts, "SELECT num FROM (SELECT num FROM lessons WHERE ("+b.where+") AND "+inUse+" ORDER BY num DESC LIMIT ?) AS latest")
 		args = append(append(args, b.arg...), limit)
 	}
-	return lessons(s.Read.WithContext(ctx), learning.MaxAnswer,
+	return lessons(s.Read.WithContext(ctx), most,
 		"WHERE num IN (SELECT num FROM ("+strings.Join(parts, " UNION ")+") AS latest ORDER BY num DESC LIMIT ?) ORDER BY num DESC", append(args, limit)...)
 }
 
@@ -96,64 +95,20 @@ func (s *Store) Latest(ctx context.Context, filter lesson.RecallFilter) ([]lesso
 
 // ByTopic implements lesson.RecallStore.
 func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[string][]lesson.Lesson, error) {
-	db := s.Read.WithContext(ctx)
-	tagged, err := taggedWith(db, topics, limit)
-	if err != nil {
-		return nil, err
-	}
 	found := map[string][]lesson.Lesson{}
 	for _, topic := range topics {
-		numbers := tagged[topic]
+		list := []branch{{
+			"num > (SELECT coalesce(max(num), 0) FROM lessons) - ? AND EXISTS (SELECT 1 FROM {elements tags} WHERE lower(value) = ?)", []any{lesson.RecallTagged, topic},
+		}}
 		for _, spelling := range lesson.Spellings(topic) {
-			for _, column := range []string{"domain", "category"} {
-				found, err := table.List(db, table.Value[int64], "SELECT num FROM lessons WHERE "+column+" = ? AND "+inUse+" ORDER BY num DESC LIMIT ?", spelling, limit)
-				if err != nil {
-					return nil, err
-				}
-				numbers = append(numbers, found...)
-			}
+			list = append(list, branch{"domain = ?", []any{spelling}}, branch{"category = ?", []any{spelling}})
 		}
-		slices.Sort(numbers)
-		numbers = slices.Compact(numbers)
-		numbers = numbers[max(0, len(numbers)-limit):]
-		if len(numbers) == 0 {
-			found[topic] = []lesson.Lesson{}
-			continue
-		}
-		if found[topic], err = lessons(db, learning.MaxAnswer/4, "WHERE num IN ("+table.Marks(len(numbers))+") ORDER BY num DESC", table.Anys(numbers)...); err != nil {
+		var err error
+		if found[topic], err = s.latestOf(ctx, list, limit, learning.MaxAnswer/4); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
-}
-
-// taggedWith returns the numbers of the latest lessons that have a topic as a tag, newest first.
-func taggedWith(db *gorm.DB, topics []string, limit int) (map[string][]int64, error) {
-	found := map[string][]int64{}
-	err := table.Each(table.Query(db, "SELECT num, tags FROM (SELECT num, tags, status FROM lessons ORDER BY num DESC LIMIT ?) AS latest WHERE tags <> '[]' AND status <> 'retired'", lesson.RecallTagged)).Visit(func(rows *sql.Rows) (bool, error) {
-		var num int64
-		var text sql.RawBytes
-		if err := rows.Scan(&num, &text); err != nil {
-			return false, err
-		}
-		lower := strings.ToLower(string(text))
-		var tags []string
-		for _, topic := range topics {
-			if len(found[topic]) >= limit || !strings.Contains(lower, topic) {
-				continue
-			}
-			if tags == nil {
-				if err := json.Unmarshal([]byte(lower), &tags); err != nil {
-					return false, err
-				}
-			}
-			if slices.Contains(tags, topic) {
-				found[topic] = append(found[topic], num)
-			}
-		}
-		return true, nil
-	})
-	return found, err
 }
 
 // LessonFigures implements lesson.RecallStore.
