@@ -2,8 +2,7 @@ package learning
 
 import (
 	"crypto/sha256"
-	"unicode"
-	"unicode/utf8"
+	"strings"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -29,48 +28,8 @@ func FingerprintOf(project, title, content string) Fingerprint {
 // AppendNormal appends text as it is compared: Unicode NFC, case folded, each
 // run of white space one space, none at either end.
 func AppendNormal(buf []byte, text string) []byte {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			// Folding can undo the composition (U+0390 folds to three runes), and so it is
-			// composed again; https://www.unicode.org/reports/tr15/#Detecting_Normalization_Forms
-			text = norm.NFC.String(cases.Fold().String(norm.NFC.String(text)))
-			return appendCollapsed(buf, text)
-		}
-	}
-	space := false
-	start := len(buf)
-	for i := range len(text) {
-		c := text[i]
-		if c == ' ' || c >= '\t' && c <= '\r' {
-			space = true
-			continue
-		}
-		if space && len(buf) > start {
-			buf = append(buf, ' ')
-		}
-		space = false
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		buf = append(buf, c)
-	}
-	return buf
-}
-
-// appendCollapsed appends text with each run of white space as one space, and none at either end.
-func appendCollapsed(buf []byte, text string) []byte {
-	space := false
-	start := len(buf)
-	for _, r := range text {
-		if unicode.IsSpace(r) {
-			space = true
-			continue
-		}
-		if space && len(buf) > start {
-			buf = append(buf, ' ')
-		}
-		space = false
-		buf = utf8.AppendRune(buf, r)
-	}
-	return buf
+	// Folding can undo the composition (U+0390 folds to three runes), and so it is
+	// composed again; https://www.unicode.org/reports/tr15/#Detecting_Normalization_Forms
+	text = norm.NFC.String(cases.Fold().String(norm.NFC.String(text)))
+	return append(buf, strings.Join(strings.Fields(text), " ")...)
 }

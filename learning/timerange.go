@@ -2,7 +2,6 @@ package learning
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -102,22 +101,6 @@ func timeEnd(text string, now time.Time) (TimeRange, bool) {
 	return dateTime(text, now)
 }
 
-// timeUnits are the names of the units, and how many years, months, days and
-// how much of a day each is.
-var timeUnits = []struct {
-	names               []string
-	years, months, days int
-	length              time.Duration
-}{
-	{names: []string{"s", "sec", "secs", "second", "seconds"}, length: time.Second},
-	{names: []string{"m", "min", "mins", "minute", "minutes"}, length: time.Minute},
-	{names: []string{"h", "hr", "hrs", "hour", "hours"}, length: time.Hour},
-	{names: []string{"d", "day", "days"}, days: 1},
-	{names: []string{"w", "wk", "wks", "week", "weeks"}, days: 7},
-	{names: []string{"mo", "mon", "month", "months"}, months: 1},
-	{names: []string{"y", "yr", "yrs", "year", "years"}, years: 1},
-}
-
 // rollingTime reads "7d" and "last 7 days".
 func rollingTime(text string, now time.Time) (TimeRange, bool) {
 	for _, lead := range []string{"last ", "past "} {
@@ -131,14 +114,8 @@ func rollingTime(text string, now time.Time) (TimeRange, bool) {
 	if err != nil || n < 1 || n > maxTimeCount {
 		return TimeRange{}, false
 	}
-	name := strings.TrimSpace(text[digits:])
-	for _, unit := range timeUnits {
-		if slices.Contains(unit.names, name) {
-			from := now.AddDate(-n*unit.years, -n*unit.months, -n*unit.days).Add(-time.Duration(n) * unit.length)
-			return TimeRange{From: from}, from.Year() > 0
-		}
-	}
-	return TimeRange{}, false
+	from, _, ok := ago(now, n, strings.TrimSpace(text[digits:]))
+	return TimeRange{From: from}, ok && from.Year() > 0
 }
 
 // dateTime reads a time as people name it, such as "today", "last week", "monday" or "2026-01-15", or an RFC 3339 time.

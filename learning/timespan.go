@@ -70,21 +70,26 @@ func weakTime(w string) bool {
 	return month || err == nil
 }
 
-// ago goes so many units back. The name of the unit may be a plural.
+// ago goes so many units back. The name of the unit may be short, or a plural.
 func ago(t time.Time, n int, unit string) (then time.Time, blur time.Duration, ok bool) {
 	const day = 24 * time.Hour
-	switch strings.TrimSuffix(unit, "s") {
-	case "minute", "min":
+	if len(unit) > 2 {
+		unit = strings.TrimSuffix(unit, "s")
+	}
+	switch unit {
+	case "s", "sec", "second":
+		return t.Add(-time.Duration(n) * time.Second), 5 * time.Second, true
+	case "m", "min", "minute":
 		return t.Add(-time.Duration(n) * time.Minute), 5 * time.Minute, true
-	case "hour", "hr":
+	case "h", "hr", "hour":
 		return t.Add(-time.Duration(n) * time.Hour), time.Hour / 2, true
-	case "day", "night":
+	case "d", "day", "night":
 		return t.AddDate(0, 0, -n), 0, true
-	case "week":
+	case "w", "wk", "week":
 		return t.AddDate(0, 0, -7*n), 4 * day, true
-	case "month":
+	case "mo", "mon", "month":
 		return t.AddDate(0, -n, 0), 16 * day, true
-	case "year":
+	case "y", "yr", "year":
 		return t.AddDate(-n, 0, 0), 183 * day, true
 	}
 	return t, 0, false

@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"skillrouter/internal/errs"
@@ -27,7 +26,7 @@ const (
 // outcome is how a command ended.
 type outcome struct {
 	stdout []byte // the first maxOutput bytes
-	tail   string // the last of stdout and stderr, for a person
+	tail   string // the last of stdout and of stderr, for a person
 	cut    bool   // there was more on stdout
 	err    error  // nil if it exited with 0; says how else it ended
 }
@@ -40,8 +39,8 @@ func execute(ctx context.Context, dir string, command Command, stdin []byte, lim
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = dir
 	cmd.Stdin = bytes.NewReader(stdin)
-	var wrote output
-	cmd.Stdout, cmd.Stderr = wrote.stdout(), wrote.stderr()
+	var said, complained output
+	cmd.Stdout, cmd.Stderr = &said, &complained
 	cmd.WaitDelay = killAfter
 	group(cmd)
 	err := cmd.Start()
@@ -49,7 +48,7 @@ func execute(ctx context.Context, dir string, command Command, stdin []byte, lim
 		err = cmd.Wait()
 		killGroup(cmd)
 	}
-	result := outcome{stdout: wrote.out, tail: wrote.end(), cut: wrote.cut}
+	result := outcome{stdout: said.head, tail: strings.TrimSpace(said.end() + " " + complained.end()), cut: said.size > maxOutput}
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(context.Cause(ctx), errOverdue):
@@ -68,43 +67,26 @@ func execute(ctx context.Context, dir string, command Command, stdin []byte, lim
 
 var errOverdue = errors.New("overdue")
 
-// output keeps the beginning of what a command writes to stdout and, for a person, the end of all that it writes. os/exec writes to stdout
-// and stderr from a goroutine each.
+// output keeps the beginning and the end of what a command writes to one of its two outputs.
 type output struct {
-	mu       sync.Mutex
-	out      []byte // the first maxOutput bytes of stdout
-	cut      bool   // there was more on stdout
-	tail     []byte // the last tailShown bytes of all
-	tailMore bool
+	head []byte // the first maxOutput bytes
+	tail []byte // the last tailShown bytes
+	size int    // of all
 }
 
-// stdout and stderr are the two that write.
-func (o *output) stdout() io.Writer { return writer(func(p []byte) { o.keep(p, true) }) }
-func (o *output) stderr() io.Writer { return writer(func(p []byte) { o.keep(p, false) }) }
-
-type writer func(p []byte)
-
 // Write implements io.Writer.
-func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
-
-func (o *output) keep(p []byte, stdout bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if stdout {
-		room := min(len(p), maxOutput-len(o.out))
-		o.out, o.cut = append(o.out, p[:room]...), o.cut || room < len(p)
-	}
+func (o *output) Write(p []byte) (int, error) {
+	o.head = append(o.head, p[:min(len(p), maxOutput-len(o.head))]...)
 	o.tail = append(o.tail, p[max(0, len(p)-tailShown):]...)
-	over := max(0, len(o.tail)-tailShown)
-	o.tail, o.tailMore = append(o.tail[:0], o.tail[over:]...), o.tailMore || over > 0 || len(p) > tailShown
+	o.tail = slices.Clone(o.tail[max(0, len(o.tail)-tailShown):])
+	o.size += len(p)
+	return len(p), nil
 }
 
 // end is the kept end as one paragraph of valid UTF-8.
 func (o *output) end() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	s := strings.TrimSpace(strings.ToValidUTF8(string(o.tail), "\ufffd"))
-	if o.tailMore {
+	if o.size > tailShown {
 		s = "…" + s
 	}
 	return s

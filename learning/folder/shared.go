@@ -13,11 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/lazyregexp"
+	"skillrouter/internal/plainyaml"
 	"skillrouter/learning/share"
 )
 
@@ -97,39 +96,24 @@ func ParseShared(file []byte) (e share.Entry, err error) {
 	if err != nil {
 		return e, err
 	}
-	top, err := mapping(matter)
-	if err != nil {
-		return e, err
+	var says struct {
+		Author     string   `yaml:"author"`
+		Created    string   `yaml:"created"`
+		ID         string   `yaml:"id"`
+		Kind       string   `yaml:"kind"`
+		Retired    string   `yaml:"retired"`
+		Supersedes []string `yaml:"supersedes"`
+		Title      string   `yaml:"title"`
 	}
-	members, ok := top.(ast.MapNode)
-	if !ok {
-		return e, errs.Errorf(errs.Invalid, "has front matter that is no mapping of keys to values")
+	if err := plainyaml.Decode([]byte(matter), MaxFrontMatter, maxNesting, &says); err != nil {
+		return e, located(err)
 	}
-	e.Text = body
-	texts := map[string]string{}
-	for member := members.MapRange(); member.Next(); {
-		name, line := member.Key().GetToken().Value, member.Key().GetToken().Position.Line
-		if name == "supersedes" {
-			if e.Supersedes, err = list(member.Value()); err != nil {
-				return e, at(line, "%s %s", name, errs.MessageOf(err))
-			}
-			continue
-		}
-		text, err := scalar(member.Value())
-		switch _, twice := texts[name]; {
-		case err != nil:
-			return e, at(line, "%s %s", name, errs.MessageOf(err))
-		case twice || !slices.Contains([]string{"author", "created", "id", "kind", "retired", "title"}, name):
-			return e, at(line, "unknown field %q", name)
-		}
-		texts[name] = text
-	}
-	e.Author, e.ID, e.Kind, e.Title = texts["author"], texts["id"], share.Kind(texts["kind"]), texts["title"]
-	if e.Created, err = time.Parse(time.RFC3339, texts["created"]); err != nil {
+	e = share.Entry{Author: says.Author, ID: says.ID, Kind: share.Kind(says.Kind), Title: says.Title, Supersedes: says.Supersedes, Text: body}
+	if e.Created, err = time.Parse(time.RFC3339, says.Created); err != nil {
 		return e, errs.InvalidField("created", "is no time such as 2026-11-29T04:05:06Z")
 	}
-	if retired := texts["retired"]; retired != "" {
-		when, err := time.Parse(time.RFC3339, retired)
+	if says.Retired != "" {
+		when, err := time.Parse(time.RFC3339, says.Retired)
 		if err != nil {
 			return e, errs.InvalidField("retired", "is no time such as 2026-11-29T04:05:06Z")
 		}

@@ -68,9 +68,8 @@ type EmbeddingStore interface {
 	// PutEmbeddings stores vectors, which have one dimension, in place of older ones of
 	// the same items, and drops those of other items, in one transaction.
 	PutEmbeddings(ctx context.Context, model string, put []Embedding, drop []EmbeddingKey) error
-	// DropEmbeddings drops up to limit vectors that are of another model or dimension
-	// and returns how many it dropped.
-	DropEmbeddings(ctx context.Context, model string, dimension, limit int) (int, error)
+	// DropEmbeddings drops the vectors that are of another model or dimension.
+	DropEmbeddings(ctx context.Context, model string, dimension int) error
 }
 
 // EmbeddingState says how the vectors stand.

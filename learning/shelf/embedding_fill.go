@@ -23,9 +23,6 @@ const (
 	fillTime = 2 * time.Minute
 	// pauseMost is how long at most a model or the database is left alone after a failure.
 	pauseMost = time.Minute
-	// dropStep is how many vectors one transaction drops: a few milliseconds, for which
-	// other writers wait.
-	dropStep = 500
 	// refusedMost is how many refused items are remembered; more are tried again when they change.
 	refusedMost = 10_000
 	// shortest is the length, in bytes, below which a text that a model calls too long is given up.
@@ -103,8 +100,8 @@ func (v *Vectors) load(ctx context.Context) error {
 	if others > 0 {
 		v.log.InfoContext(ctx, "dropping vectors of another model", "count", others, "model", v.embedder.Model())
 	}
-	for dropped := dropStep; err == nil && dropped == dropStep; {
-		dropped, err = v.store.DropEmbeddings(ctx, v.embedder.Model(), dimension, dropStep)
+	if err == nil {
+		err = v.store.DropEmbeddings(ctx, v.embedder.Model(), dimension)
 	}
 	if err != nil {
 		return err
@@ -139,7 +136,7 @@ func (v *Vectors) sweep(ctx context.Context) error {
 			return err
 		}
 	}
-	v.wait(append(waiting, slices.DeleteFunc(v.table.keys(), func(key EmbeddingKey) bool { return seen[key] })...))
+	v.wait(append(waiting, v.table.without(seen)...))
 	return nil
 }
 

@@ -13,8 +13,6 @@ import (
 const (
 	// itemBytes is about what is kept of an item besides its vector.
 	itemBytes = 256
-	// sampleItems is about how many vectors say how near a query is to any item.
-	sampleItems = 512
 	// nearEnough is the least cosine of a hit that shares no word with the query, and
 	// farFromUsual by how many standard deviations it must lie above what the query's
 	// cosine is with just any item, where there are usualLeast of them to tell: vectors are near
@@ -24,14 +22,12 @@ const (
 	usualLeast   = 64
 )
 
-// table holds the vectors in memory, all of one dimension and of length 1. A search compares all of them.
+// table holds the vectors in memory, all of one dimension and of length 1. A search compares all of a kind.
 // Its methods may be called concurrently.
 type table struct {
 	mu        sync.RWMutex
 	dimension int // 0: there are no vectors yet
-	items     []tableItem
-	at        map[EmbeddingKey]int // where in items an item stands
-	kinds     map[EmbeddingKind]int
+	kinds     map[EmbeddingKind]map[string]tableItem
 }
 
 // tableItem is a vector and the item that it stands for.
@@ -44,7 +40,10 @@ type tableItem struct {
 func (t *table) reset(dimension int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.dimension, t.items, t.at, t.kinds = dimension, nil, map[EmbeddingKey]int{}, map[EmbeddingKind]int{}
+	t.dimension, t.kinds = dimension, map[EmbeddingKind]map[string]tableItem{}
+	for _, kind := range EmbeddingKinds() {
+		t.kinds[kind] = map[string]tableItem{}
+	}
 }
 
 // put adds a vector, or replaces its item's older one.
@@ -52,13 +51,7 @@ func (t *table) put(e Embedding, doc tfidf.Document) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	doc.Title, doc.Body = "", ""
-	if at, there := t.at[e.EmbeddingKey]; there {
-		t.items[at] = tableItem{e, doc}
-		return
-	}
-	t.at[e.EmbeddingKey] = len(t.items)
-	t.kinds[e.Kind]++
-	t.items = append(t.items, tableItem{e, doc})
+	t.kinds[e.Kind][e.ID] = tableItem{e, doc}
 }
 
 // remove drops vectors. It ignores keys without one.
@@ -66,17 +59,7 @@ func (t *table) remove(keys ...EmbeddingKey) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, key := range keys {
-		at, there := t.at[key]
-		if !there {
-			continue
-		}
-		last := len(t.items) - 1 // takes its place
-		t.items[at] = t.items[last]
-		t.at[t.items[at].EmbeddingKey] = at
-		t.items[last] = tableItem{}
-		t.items = t.items[:last]
-		delete(t.at, key)
-		t.kinds[key.Kind]--
+		delete(t.kinds[key.Kind], key.ID)
 	}
 }
 
@@ -84,33 +67,33 @@ func (t *table) remove(keys ...EmbeddingKey) {
 func (t *table) of(key EmbeddingKey) (e Embedding, there bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	at, there := t.at[key]
-	if there {
-		e = t.items[at].Embedding
-	}
-	return e, there
+	item, there := t.kinds[key.Kind][key.ID]
+	return item.Embedding, there
 }
 
 // oldest returns the oldest item of the kind that has most vectors.
 func (t *table) oldest() (key EmbeddingKey, order int64) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	kind := slices.MaxFunc(EmbeddingKinds(), func(a, b EmbeddingKind) int { return t.kinds[a] - t.kinds[b] })
-	for i := range t.items {
-		if item := &t.items[i]; item.Kind == kind && (key.Kind == "" || item.doc.Order < order) {
+	kind := slices.MaxFunc(EmbeddingKinds(), func(a, b EmbeddingKind) int { return len(t.kinds[a]) - len(t.kinds[b]) })
+	for _, item := range t.kinds[kind] {
+		if key.Kind == "" || item.doc.Order < order {
 			key, order = item.EmbeddingKey, item.doc.Order
 		}
 	}
 	return key, order
 }
 
-// keys lists the items that have vectors.
-func (t *table) keys() []EmbeddingKey {
+// without lists the items that have vectors and are not among those that are known.
+func (t *table) without(known map[EmbeddingKey]bool) (keys []EmbeddingKey) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	keys := make([]EmbeddingKey, len(t.items))
-	for i := range t.items {
-		keys[i] = t.items[i].EmbeddingKey
+	for _, items := range t.kinds {
+		for _, item := range items {
+			if !known[item.EmbeddingKey] {
+				keys = append(keys, item.EmbeddingKey)
+			}
+		}
 	}
 	return keys
 }
@@ -119,7 +102,10 @@ func (t *table) keys() []EmbeddingKey {
 func (t *table) size(kind EmbeddingKind) (dimension, ofKind, all int) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.dimension, t.kinds[kind], len(t.items)
+	for _, items := range t.kinds {
+		all += len(items)
+	}
+	return t.dimension, len(t.kinds[kind]), all
 }
 
 // neighbour is a vector that was found.
@@ -135,30 +121,23 @@ func nearer(a, b neighbour) int {
 
 // nearest returns up to limit items of a kind that fit the filters of a query, the nearest
 // to a vector first. least is the least cosine of a hit that shares no word with the query: every vector
-// is near to something, so it must lie well above what the query has with any item, as a sample tells.
+// is near to something, so it must lie well above what the query has with any item of the kind.
 func (t *table) nearest(kind EmbeddingKind, vector []float32, filter tfidf.Query, limit int) (found []neighbour, least float64) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if len(vector) != t.dimension {
 		return nil, nearEnough
 	}
-	sum, squared, n, step := 0.0, 0.0, 0.0, max(1, len(t.items)/sampleItems)
-	for i := range t.items {
-		item := &t.items[i]
-		sampled, fits := i%step == 0, Fits(&item.doc, filter)
-		if item.Kind != kind || !sampled && !fits {
-			continue
-		}
+	sum, squared, n := 0.0, 0.0, float64(len(t.kinds[kind]))
+	for _, item := range t.kinds[kind] {
 		one := neighbour{item.ID, dot(item.Vector, vector)}
-		if sampled {
-			sum, squared, n = sum+one.cosine, squared+one.cosine*one.cosine, n+1
-		}
-		if fits && (len(found) < limit || nearer(one, found[limit-1]) < 0) {
-			place, _ := slices.BinarySearchFunc(found, one, nearer)
-			found = slices.Insert(found, place, one)
-			found = found[:min(limit, len(found))]
+		sum, squared = sum+one.cosine, squared+one.cosine*one.cosine
+		if Fits(&item.doc, filter) {
+			found = append(found, one)
 		}
 	}
+	slices.SortFunc(found, nearer)
+	found = found[:min(limit, len(found))]
 	if n < usualLeast {
 		return found, nearEnough
 	}

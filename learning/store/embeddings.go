@@ -65,9 +65,9 @@ func (s *Store) PutEmbeddings(ctx context.Context, model string, put []shelf.Emb
 }
 
 // DropEmbeddings implements shelf.EmbeddingStore.
-func (s *Store) DropEmbeddings(ctx context.Context, model string, dimension, limit int) (int, error) {
-	dropped, err := s.DeleteRows(ctx, "DELETE FROM embeddings WHERE num IN (SELECT num FROM embeddings WHERE model <> ? OR dimension <> ? LIMIT ?)", model, dimension, limit)
-	return int(dropped), err
+func (s *Store) DropEmbeddings(ctx context.Context, model string, dimension int) error {
+	_, err := s.DeleteRows(ctx, "DELETE FROM embeddings WHERE model <> ? OR dimension <> ?", model, dimension)
+	return err
 }
 
 // encoded makes a signed byte of each part of a vector: the nearest of 255 steps up to the

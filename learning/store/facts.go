@@ -125,16 +125,21 @@ func (s *Store) LastFactVersion(ctx context.Context) (int64, error) {
 
 // AddFactUse implements fact.Store.
 func (s *Store) AddFactUse(ctx context.Context, uses map[string]shelf.Use) error {
+	return s.addUses(ctx, "UPDATE facts SET access_count = access_count + ?, last_accessed = {greatest}(coalesce(last_accessed, 0), ?) WHERE persona = ? AND key = ?", uses, func(id string) []any {
+		persona, key, _ := strings.Cut(id, "/")
+		return []any{persona, key}
+	})
+}
+
+// addUses adds to the counts of rows. key is what a statement knows an id by.
+func (s *Store) addUses(ctx context.Context, statement string, uses map[string]shelf.Use, key func(id string) []any) error {
 	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
-		return table.ExecEach(tx, `UPDATE facts SET access_count = access_count + ?,
-			last_accessed = {greatest}(coalesce(last_accessed, 0), ?) WHERE persona = ? AND key = ?`, func(yield func([]any) bool) {
-			for id, use := range uses {
-				persona, key, _ := strings.Cut(id, "/")
-				if !yield([]any{use.Count, table.Millis(use.Last), persona, key}) {
-					return
-				}
+		for id, use := range uses {
+			if _, err := table.Exec(tx, statement, append([]any{use.Count, table.Millis(use.Last)}, key(id)...)...); err != nil {
+				return err
 			}
-		})
+		}
+		return nil
 	}, nil)
 }
 

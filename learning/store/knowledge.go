@@ -185,13 +185,5 @@ func scanSearched(rows *sql.Rows) (e knowledge.Knowledge, size int, err error) {
 
 // AddUse implements knowledge.Store.
 func (s *Store) AddUse(ctx context.Context, uses map[string]shelf.Use) error {
-	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
-		return table.ExecEach(tx, "UPDATE knowledge SET use_count = use_count + ?, last_used = {greatest}(coalesce(last_used, 0), ?) WHERE id = ?", func(yield func([]any) bool) {
-			for id, use := range uses {
-				if !yield([]any{use.Count, table.Millis(use.Last), id}) {
-					return
-				}
-			}
-		})
-	}, nil)
+	return s.addUses(ctx, "UPDATE knowledge SET use_count = use_count + ?, last_used = {greatest}(coalesce(last_used, 0), ?) WHERE id = ?", uses, func(id string) []any { return []any{id} })
 }
