@@ -53,10 +53,8 @@ func blank(text []byte) bool {
 
 // plainText refuses what is no text that a block can be added to.
 func plainText(path string, text []byte) error {
-	for i, b := range text {
-		if b == 0 {
-			return refused(path, lineOf(text, i), "this is no text (a NUL byte)")
-		}
+	if at := bytes.IndexByte(text, 0); at >= 0 {
+		return refused(path, lineOf(text, at), "this is no text (a NUL byte)")
 	}
 	return nil
 }

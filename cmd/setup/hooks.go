@@ -3,6 +3,7 @@ package setup
 import (
 	"encoding/json"
 	"runtime"
+	"slices"
 	"strings"
 
 	"skillrouter/internal/lazyregexp"
@@ -89,11 +90,12 @@ func (c Content) hooks(agent Agent, flat bool) (elements []element) {
 
 // oursAlone tells whether every command in a hook, or in a group of hooks, is ours.
 func oursAlone(text []byte) bool {
-	var found struct {
+	type hook struct {
 		Command string `json:"command"`
-		Hooks   []struct {
-			Command string `json:"command"`
-		} `json:"hooks"`
+	}
+	var found struct {
+		hook
+		Hooks []hook `json:"hooks"`
 	}
 	if json.Unmarshal(standard(text), &found) != nil {
 		return false
@@ -101,12 +103,7 @@ func oursAlone(text []byte) bool {
 	if found.Command != "" {
 		return ourHook.MatchString(found.Command)
 	}
-	for _, h := range found.Hooks {
-		if !ourHook.MatchString(h.Command) {
-			return false
-		}
-	}
-	return len(found.Hooks) > 0
+	return len(found.Hooks) > 0 && !slices.ContainsFunc(found.Hooks, func(h hook) bool { return !ourHook.MatchString(h.Command) })
 }
 
 // server is how an agent starts our MCP server.

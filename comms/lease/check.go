@@ -108,12 +108,7 @@ func (j *judging) find(f Claim) {
 
 // blocked tells whether what is judged is stopped.
 func (j *judging) blocked() bool {
-	for _, f := range j.findings {
-		if f.Blocks {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(j.findings)), func(f Claim) bool { return f.Blocks })
 }
 
 // answer is what was found, what blocks first.

@@ -84,12 +84,10 @@ func (a *Act) Harmless() bool {
 	if len(a.Options["undo"]) > 0 {
 		return true // it takes the act back
 	}
-	for _, dry := range slices.Concat(rehearsals, programOf(a.Name)["dry"]) {
-		if v := a.Options[dry]; len(v) > 0 && v[len(v)-1] != "none" && v[len(v)-1] != "false" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Concat(rehearsals, programOf(a.Name)["dry"]), func(dry string) bool {
+		v := a.Options[dry]
+		return len(v) > 0 && v[len(v)-1] != "none" && v[len(v)-1] != "false"
+	})
 }
 
 // Text writes the act as one line.

@@ -49,12 +49,6 @@ func (d *Disk) Shown() []string {
 	return d.shown
 }
 
-// On lets the shell read the files of a disk.
-func (s *Shell) On(d *Disk) *Shell {
-	s.disk = d
-	return s
-}
-
 // read is what is known of a file's content.
 func (s *Shell) read(name string) stream {
 	if f, ok := s.files[name]; ok {
@@ -64,46 +58,36 @@ func (s *Shell) read(name string) stream {
 		return plainText("")
 	}
 	unknown := stream{given: true}
-	if s.disk == nil || len(s.where) > 0 || name == "" || Patterned(name) || strings.ContainsRune(name, Unknown) || strings.Contains(name, "${") {
+	if s.Disk == nil || len(s.where) > 0 || name == "" || Patterned(name) || strings.ContainsRune(name, Unknown) || strings.Contains(name, "${") {
 		return unknown
 	}
-	f, sent := s.disk.files[name]
+	f, sent := s.Disk.files[name]
 	switch {
 	case !sent:
-		if !guarded(name) && !secretFile(name) && !isInstalled(name) {
+		if !guarded(name) && !secretFile(name) && !anyOf(installed(), func(folder string) bool { return within(name, folder) }) {
 			unknown.wants = []string{name}
 		}
 		return unknown
 	case f.Unread != "":
 		return unknown
 	}
-	if !s.disk.places[name] {
-		s.disk.places[name] = true
-		s.disk.shown = append(s.disk.shown, name+"\x00"+f.Hash)
+	if !s.Disk.places[name] {
+		s.Disk.places[name] = true
+		s.Disk.shown = append(s.Disk.shown, name+"\x00"+f.Hash)
 	}
 	unknown = plainText(Tidy(f.Text))
 	unknown.rest, unknown.cut = f.Rest, f.Rest != ""
 	return unknown
 }
 
-// isInstalled reports whether a path lies where the machine's programs do.
-func isInstalled(name string) bool {
-	for folder := range installed() {
-		if within(name, folder) {
-			return true
-		}
-	}
-	return false
-}
-
 // need notes that it cannot be told what the action does without the files of a stream.
 func (s *Shell) need(f stream) {
-	if s.disk == nil {
+	if s.Disk == nil {
 		return
 	}
 	for _, name := range f.wants {
-		if len(s.disk.needs) < maxNeeds && !slices.Contains(s.disk.needs, name) {
-			s.disk.needs = append(s.disk.needs, name)
+		if len(s.Disk.needs) < maxNeeds && !slices.Contains(s.Disk.needs, name) {
+			s.Disk.needs = append(s.Disk.needs, name)
 		}
 	}
 }
@@ -130,7 +114,7 @@ func (s *Shell) beyond(f stream, language string) {
 
 // runsFiles follows what a program runs of the project's files.
 func (s *Shell) runsFiles(a *Act) {
-	if s.disk == nil || a.Harmless() {
+	if s.Disk == nil || a.Harmless() {
 		return
 	}
 	dir := s.dir
@@ -201,7 +185,7 @@ func (s *Shell) source(language, name string, f stream) {
 		case module != "" && language == "python":
 			first, _, _ := strings.Cut(strings.TrimLeft(module, "."), ".")
 			for _, file := range []string{first + ".py", first} {
-				if s.disk == nil || !slices.Contains(s.disk.files[name].Beside, file) {
+				if s.Disk == nil || !slices.Contains(s.Disk.files[name].Beside, file) {
 					continue
 				}
 				if file == first {
@@ -319,7 +303,7 @@ var gitHooks = map[string]string{
 
 // gitHooked follows the hooks of the repository that a command of git runs.
 func (s *Shell) gitHooked(a *Act, sub string) {
-	if s.disk == nil || len(a.Options["no-verify"]) > 0 || sub == "commit" && len(a.Options["n"]) > 0 || a.Harmless() {
+	if s.Disk == nil || len(a.Options["no-verify"]) > 0 || sub == "commit" && len(a.Options["n"]) > 0 || a.Harmless() {
 		return
 	}
 	for hook := range strings.FieldsSeq(gitHooks[sub]) {

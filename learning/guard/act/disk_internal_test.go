@@ -11,7 +11,8 @@ func reads(command string, files map[string]Content) (s *Shell, asked []string) 
 	var given []Content
 	for range 4 {
 		disk := NewDisk(given)
-		s = NewShell("/p").On(disk)
+		s = NewShell("/p")
+		s.Disk = disk
 		s.Follow(Proposal{}, command)
 		if len(disk.Needs()) == 0 {
 			return s, asked

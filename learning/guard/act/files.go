@@ -75,15 +75,7 @@ func device(kind EffectKind, p string, whole bool) Effect {
 
 func isDevice(p string) bool {
 	rest, ok := strings.CutPrefix(p, "/dev/")
-	if !ok {
-		return false
-	}
-	for d := range disks() {
-		if strings.HasPrefix(rest, d) {
-			return true
-		}
-	}
-	return false
+	return ok && anyOf(disks(), func(begin string) bool { return strings.HasPrefix(rest, begin) })
 }
 
 // writeEffects is what a redirection into a file does.

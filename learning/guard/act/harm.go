@@ -325,12 +325,7 @@ func (a *Act) deleteHarm(e *Effect) Harm {
 func (a *Act) written(e *Effect, folder string) bool {
 	name, parent := strings.ToLower(path.Base(folder)), path.Dir(folder)
 	if Patterned(name) {
-		for of := range sourceFolders() {
-			if e.Recursive && NameFits(name, of) {
-				return true
-			}
-		}
-		return false
+		return e.Recursive && anyOf(sourceFolders(), func(of string) bool { return NameFits(name, of) })
 	}
 	if !builtFolders()[name] || codeFolders()[strings.ToLower(path.Base(parent))] {
 		return sourceFolders()[name]
@@ -405,10 +400,8 @@ func complete(p string) bool {
 // leave, and temporary folders.
 func scratch(p string) bool {
 	_, at := homes("~", p)
-	for place := range scratchPlaces() {
-		if strings.HasPrefix(at, place+"/") || at == place && place[0] != '/' {
-			return true
-		}
+	if anyOf(scratchPlaces(), func(place string) bool { return strings.HasPrefix(at, place+"/") || at == place && place[0] != '/' }) {
+		return true
 	}
 	parts := Parts(p)
 	if len(parts) == 0 {
@@ -454,15 +447,8 @@ func namedScratch(name string) bool {
 	}
 	words := SplitName(camel(name))
 	return slices.ContainsFunc(words, func(w string) bool {
-		if scratchWords()[w] {
-			return true
-		}
-		for _, begin := range []string{"test", "repro", "tmp", "temp"} {
-			if len(w) > len(begin) && strings.HasPrefix(w, begin) && w != "tests" && w != "template" && w != "templates" {
-				return true
-			}
-		}
-		return false
+		return scratchWords()[w] || w != "tests" && w != "template" && w != "templates" && slices.ContainsFunc(
+			[]string{"test", "repro", "tmp", "temp"}, func(begin string) bool { return len(w) > len(begin) && strings.HasPrefix(w, begin) })
 	})
 }
 

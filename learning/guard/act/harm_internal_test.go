@@ -32,7 +32,8 @@ func TestHarms(t *testing.T) {
 func TestMemory(t *testing.T) {
 	m := &Memory{}
 	made := func(text string) bool {
-		s := NewShell("").Remembering(m)
+		s := NewShell("")
+		s.Memory = m
 		s.Follow(Proposal{}, text)
 		m.Keep(s)
 		for _, a := range s.Acts {

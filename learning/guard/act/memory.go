@@ -34,11 +34,5 @@ func (m *Memory) Keep(s *Shell) {
 	}
 }
 
-// Remembering lets the shell know what the agent made before.
-func (s *Shell) Remembering(m *Memory) *Shell {
-	s.memory = m
-	return s
-}
-
 // Leaves reports whether the shell made directories, which what is run next may find.
 func (s *Shell) Leaves() bool { return len(s.made) > 0 }

@@ -90,9 +90,6 @@ const (
 
 // Relate compares two cleaned paths.
 func Relate(rule, action string) relation {
-	if rel, plain := relatePlain(rule, action); plain {
-		return rel
-	}
 	rule, action = homes(rule, action)
 	r, a := Parts(rule), Parts(action)
 	switch ruleRooted, actionRooted := rooted(rule), rooted(action); {
@@ -130,22 +127,6 @@ func Relate(rule, action string) relation {
 		}
 		return apart
 	}
-}
-
-// relatePlain compares two absolute paths without patterns, which are most, without splitting them.
-func relatePlain(rule, action string) (rel relation, plain bool) {
-	if len(rule) < 2 || len(action) < 2 || rule[0] != '/' || action[0] != '/' || Patterned(rule) || Patterned(action) {
-		return apart, false
-	}
-	switch {
-	case rule == action:
-		return Same, true
-	case len(action) > len(rule) && action[len(rule)] == '/' && action[:len(rule)] == rule:
-		return Inside, true
-	case len(rule) > len(action) && rule[len(action)] == '/' && rule[:len(action)] == action:
-		return Above, true
-	}
-	return apart, true
 }
 
 // along compares component by component.

@@ -1,6 +1,9 @@
 package act
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // LooksCommand reports whether a lesson's action reads as a command and
 // not as prose: it names a known program or one of its related commands' programs, or has options.
@@ -20,15 +23,8 @@ func LooksCommand(text string, commands []string) bool {
 		return false
 	}
 	first, _, _ := strings.Cut(text, " ")
-	if KnownProgram(Program(first)) {
-		return true
-	}
-	for _, c := range commands {
-		if strings.HasPrefix(strings.TrimSpace(c), first+" ") || c == first {
-			return true
-		}
-	}
-	return strings.ContainsAny(first, "/=$.") || strings.Contains(text, " -")
+	return KnownProgram(Program(first)) || strings.ContainsAny(first, "/=$.") || strings.Contains(text, " -") ||
+		slices.ContainsFunc(commands, func(c string) bool { return strings.HasPrefix(strings.TrimSpace(c), first+" ") || c == first })
 }
 
 // QuotedCode returns what stands between backticks.
@@ -53,12 +49,14 @@ func Prose(text string) bool {
 		// "find the bug in the parser" starts with a program's name.
 		return functionWords(words) >= 2 && !strings.ContainsAny(text, "/'\"")
 	}
-	for _, r := range first {
-		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '’' && (r != '\'' || first[0] == '\'') {
-			return false
-		}
-	}
-	return true
+	return spoken(first) && !strings.HasPrefix(first, "'")
+}
+
+// spoken reports whether a word holds letters and apostrophes alone.
+func spoken(word string) bool {
+	return !strings.ContainsFunc(word, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '\'' && r != '’'
+	})
 }
 
 func functionWords(words []string) (n int) {
@@ -85,12 +83,7 @@ func TitleOf(text string) Title {
 
 // Names reports whether the title has a part of the name.
 func (t Title) Names(name string) bool {
-	for _, w := range SplitName(name) {
-		if (len(w) > 2 || w[0] >= '0' && w[0] <= '9') && t[StemWord(w)] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(SplitName(name), func(w string) bool { return (len(w) > 2 || w[0] >= '0' && w[0] <= '9') && t[StemWord(w)] })
 }
 
 // SplitName splits a name or a text into lower-case words.

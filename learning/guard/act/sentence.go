@@ -14,10 +14,8 @@ func Sentence(text string) (command string, intended bool) {
 	if len(words) < 4 || KnownProgram(Program(words[0])) && Program(words[0]) == words[0] {
 		return "", false
 	}
-	for _, r := range strings.Trim(words[0], ".,:;!") {
-		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '\'' && r != '’' {
-			return "", false
-		}
+	if !spoken(strings.Trim(words[0], ".,:;!")) {
+		return "", false
 	}
 	at := -1
 	for i := 1; i < len(words)-1; i++ {

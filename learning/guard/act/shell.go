@@ -42,8 +42,8 @@ type Shell struct {
 	links   []link                    // names of other places that the script itself makes
 	made    map[string]bool           // directories that the script itself makes; false: that may have been there
 	roots   []string                  // the folders of the agent's project
-	memory  *Memory                   // what the same agent made before
-	disk    *Disk                     // what is known of the files that it runs; nil: nothing
+	Memory  *Memory                   // what the same agent made before; nil: nothing
+	Disk    *Disk                     // what is known of the files that it runs; nil: nothing
 	loaded  map[string]bool           // files and scripts that were followed
 	env     map[string]string         // exported, or set for one command
 	dir     string                    // the working directory, "" if not known
@@ -61,19 +61,16 @@ type Shell struct {
 	Interactive string
 }
 
-func NewShell(dir string) *Shell {
-	return &Shell{
+// NewShell makes a shell in a working directory, of an agent whose project lies in folders.
+func NewShell(dir string, folders ...string) *Shell {
+	s := &Shell{
 		dir:  dir,
 		vars: map[string]shellValue{}, funcs: map[string]*syntax.Stmt{}, called: map[string]bool{},
 		alias: map[string]string{}, files: map[string]stream{}, sinks: map[string][]*syntax.Stmt{}, env: map[string]string{}, made: map[string]bool{}, loaded: map[string]bool{},
 	}
-}
-
-// In says in which folders the agent's project lies.
-func (s *Shell) In(roots ...string) *Shell {
-	for _, r := range roots {
-		if r != "" {
-			s.roots = append(s.roots, Clean("", r))
+	for _, folder := range folders {
+		if folder != "" {
+			s.roots = append(s.roots, Clean("", folder))
 		}
 	}
 	return s
@@ -384,7 +381,7 @@ func (s *Shell) wasMade(p string) bool {
 	for ; len(p) > 1; p = path.Dir(p) {
 		surely, here := s.made[p]
 		if !here {
-			surely, here = s.memory.has(p)
+			surely, here = s.Memory.has(p)
 		}
 		if here && (surely || !sourceFolders()[strings.ToLower(path.Base(p))]) {
 			return true

@@ -2,6 +2,8 @@ package act
 
 import (
 	_ "embed"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -50,6 +52,11 @@ var (
 	serviceVerbs = otherNames("service verbs")
 	calls        = otherNames("calls")
 )
+
+// anyOf reports whether one of the words of a list fits.
+func anyOf(words map[string]bool, fits func(string) bool) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(words)), fits)
+}
 
 // otherNames returns what gives, for each word of the lines "name: words", the name. A name is its own.
 func otherNames(heading string) func() map[string]string {

@@ -40,7 +40,8 @@ func (c *checking) run() Verdict {
 	for i, p := range proposals {
 		r := reading{Proposal: p, text: act.Tidy(p.Text)}
 		if len(r.text) <= act.MaxInput {
-			r.shell = act.NewShell(p.Dir).Remembering(c.memory).In(c.roots(p)...).On(c.disk)
+			r.shell = act.NewShell(p.Dir, c.roots(p)...)
+			r.shell.Memory, r.shell.Disk = c.memory, c.disk
 			c.read = append(c.read, r.shell)
 			r.readable = c.follow(r.shell, p, r.text)
 		}

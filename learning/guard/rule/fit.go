@@ -21,7 +21,8 @@ const (
 
 // fits compares a rule's act with one of an action.
 func (r *Rule) fits(want, got *act.Act, action *Action) guardFit {
-	if got.Harmless() || !within(want.Where, got.Where) || r.instead.is(got) {
+	elsewhere := func(w string) bool { return !placeholder(w) && !slices.Contains(got.Where, w) } // of the rule's hosts and containers
+	if got.Harmless() || slices.ContainsFunc(want.Where, elsewhere) || r.instead.is(got) {
 		return none
 	}
 	best := none
@@ -40,16 +41,6 @@ func (r *Rule) fits(want, got *act.Act, action *Action) guardFit {
 		best = near
 	}
 	return best
-}
-
-// within reports whether the rule's hosts and containers are all around the act.
-func within(want, got []string) bool {
-	for _, w := range want {
-		if !placeholder(w) && !slices.Contains(got, w) {
-			return false
-		}
-	}
-	return true
 }
 
 // guardBypass are options that are the harm themselves, whatever they are used on.
@@ -211,15 +202,7 @@ func fitIf(ok bool) guardFit {
 }
 
 func sameWords(want, got []string) bool {
-	if len(want) != len(got) {
-		return false
-	}
-	for i := range want {
-		if want[i] != got[i] && !placeholder(want[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(want, got, func(w, g string) bool { return w == g || placeholder(w) })
 }
 
 // anything is how a placeholder is written once a rule's command is read.

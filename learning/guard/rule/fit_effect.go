@@ -129,7 +129,8 @@ func deleteFits(want, got *act.Effect) guardFit {
 	}
 	rel := act.Relate(want.Path, got.Path)
 	depth := len(act.Parts(want.Path))
-	if depth == 0 || want.Path == "~" || onlyPattern(want.Path) {
+	named := func(part string) bool { return part != string(act.AnyText) && part != ".." }
+	if depth == 0 || want.Path == "~" || !slices.ContainsFunc(act.Parts(want.Path), named) {
 		// A rule about everything says nothing about a part of it.
 		if got.Recursive && strings.TrimSuffix(got.Path, "/"+string(act.AnyText)) == strings.TrimSuffix(want.Path, "/") {
 			return full
@@ -169,15 +170,6 @@ func deleteFits(want, got *act.Effect) guardFit {
 		fit = near
 	}
 	return fit
-}
-
-func onlyPattern(p string) bool {
-	for _, part := range act.Parts(p) {
-		if part != string(act.AnyText) && part != ".." {
-			return false
-		}
-	}
-	return true
 }
 
 func writeFits(want, got *act.Effect) guardFit {
@@ -267,10 +259,8 @@ func holdsTables(object string) bool { return object == "database" || object == 
 // boundedFits is how well a statement fits that is bounded where the rule's is not.
 func (r *Rule) boundedFits(w, g *act.Statement, reached guardFit) guardFit {
 	if w.Verb == g.Verb && !w.Bounded && g.Bounded && !r.anyWrite {
-		for _, all := range []string{"where", "unbounded", "all", "whole", "every", "mas", "entir"} {
-			if r.title[all] {
-				return none
-			}
+		if slices.ContainsFunc([]string{"where", "unbounded", "all", "whole", "every", "mas", "entir"}, func(all string) bool { return r.title[all] }) {
+			return none
 		}
 		return min(reached, near)
 	}
@@ -278,13 +268,8 @@ func (r *Rule) boundedFits(w, g *act.Statement, reached guardFit) guardFit {
 }
 
 // told are the targets that the title names.
-func (r *Rule) told(targets act.Targets) (told act.Targets) {
-	for _, t := range targets {
-		if r.title.Names(t) {
-			told = append(told, t)
-		}
-	}
-	return told
+func (r *Rule) told(targets act.Targets) act.Targets {
+	return slices.DeleteFunc(slices.Clone(targets), func(t string) bool { return !r.title.Names(t) })
 }
 
 // targetMentioned reports whether the action's context or arguments name the connection.
@@ -300,12 +285,5 @@ func (r *Rule) targetMentioned(targets act.Targets, action *Action) bool {
 			}
 		}
 	}
-	for _, t := range targets {
-		for _, w := range act.SplitName(t) {
-			if len(w) > 2 && words[act.StemWord(w)] && r.title[act.StemWord(w)] {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(act.SplitName(strings.Join(targets, " ")), func(w string) bool { return len(w) > 2 && words[act.StemWord(w)] && r.title[act.StemWord(w)] })
 }

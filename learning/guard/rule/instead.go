@@ -44,12 +44,7 @@ func insteadOf(alternatives, commands []string) (in instead) {
 
 // is reports whether the act is what the rule recommends.
 func (in instead) is(a *act.Act) bool {
-	for _, o := range in.options {
-		if len(a.Options[o]) > 0 {
-			return true
-		}
-	}
-	if slices.Contains(in.programs, a.Name) || len(a.Words) > 0 && act.IsShell(a.Name) && slices.Contains(in.programs, path.Base(a.Words[0])) {
+	if slices.ContainsFunc(in.options, func(o string) bool { return len(a.Options[o]) > 0 }) || slices.Contains(in.programs, a.Name) || len(a.Words) > 0 && act.IsShell(a.Name) && slices.Contains(in.programs, path.Base(a.Words[0])) {
 		return true
 	}
 	for _, alt := range in.acts {

@@ -228,16 +228,10 @@ func (r *Rule) byEffect(a *act.Act) bool {
 	if len(a.Effects) == 0 {
 		return false
 	}
-	for _, e := range a.Effects {
-		if e.Soft || e.Kind == act.EffectSQL && e.SQL.Hidden {
-			return false
-		}
+	if slices.ContainsFunc(a.Effects, func(e act.Effect) bool { return e.Soft || e.Kind == act.EffectSQL && e.SQL.Hidden }) {
+		return false
 	}
-	switch a.Name {
-	case "cp", "mv", "install", "ln":
-		return r.title.Names(a.Effects[0].Path)
-	}
-	return true
+	return !slices.Contains([]string{"cp", "mv", "install", "ln"}, a.Name) || r.title.Names(a.Effects[0].Path)
 }
 
 // scope reads from the title how far a rule about SQL reaches.
@@ -251,15 +245,8 @@ func (r *Rule) scope() {
 				if e.Kind != act.EffectSQL {
 					continue
 				}
-				named := false
-				for _, n := range e.SQL.Names {
-					named = named || r.title.Names(n)
-				}
-				for _, target := range e.Targets {
-					if !named && r.title.Names(target) && r.anyWrite {
-						r.onTarget = true
-					}
-				}
+				named := slices.ContainsFunc(e.SQL.Names, r.title.Names)
+				r.onTarget = r.onTarget || !named && r.anyWrite && slices.ContainsFunc(e.Targets, r.title.Names)
 			}
 		}
 	}
