@@ -1,6 +1,6 @@
 package tfidf
 
-import "strings"
+import "unicode/utf8"
 
 // Bounds of relaxing a word.
 const (
@@ -35,45 +35,18 @@ func (ix *Index) Relax(text string) map[string]string {
 	return instead
 }
 
-// nearest returns the word of a live document that a word may be the begin of,
-// or begin with, or be misspelt for: first the former, then the least edits,
-// then the word that most documents hold, then the first in order.
+// nearest returns the word of a live document that a word may be the begin of, or begin with, or be misspelt for.
 func (x *typoIndex) nearest(known []word, of string) string {
-	runes := []rune(of)
 	if len(of) < relaxPrefix || !correctable(of) {
 		return ""
 	}
 	most := 0
-	switch {
-	case len(runes) >= typoTwo:
+	switch n := utf8.RuneCountInString(of); {
+	case n >= typoTwo:
 		most = relaxEdits
-	case len(runes) >= typoWord:
+	case n >= typoWord:
 		most = relaxShort
 	}
-	found, best, held := "", most+1, uint32(0)
-	seen := map[uint32]bool{}
-	for _, list := range x.lists(of) {
-		for _, c := range list {
-			w := &known[c]
-			if w.held == 0 || seen[c] {
-				continue
-			}
-			seen[c] = true
-			if len(seen) > relaxTries {
-				return found
-			}
-			d := 0
-			switch {
-			case strings.HasPrefix(w.text, of) && len(w.text) <= 3*len(of):
-			case len(w.text) > relaxPrefix && strings.HasPrefix(of, w.text) && len(of) <= 2*len(w.text):
-			default:
-				d = max(EditDistance(runes, []rune(w.text), min(best, most)), 1)
-			}
-			if d > most || d > best || d == best && (w.held < held || w.held == held && w.text >= found) {
-				continue
-			}
-			found, best, held = w.text, d, w.held
-		}
-	}
-	return found
+	id, _ := x.near(known, of, most, relaxTries, true)
+	return known[id].text // of none it is empty
 }

@@ -14,7 +14,7 @@ const (
 	typoWord = 4
 	// typoTwo is the shortest word that is corrected by two edits.
 	typoTwo = 8
-	// typoTries bounds how many words of the vocabulary are looked at for one word of a query, one with several of its groups several times.
+	// typoTries bounds how many words of the vocabulary are looked at for one word of a query.
 	typoTries = 8192
 	// typoBits is the width of a hashed group of three bytes.
 	typoBits = 14
@@ -74,49 +74,54 @@ func typoGroups(word string) (groups []uint16) {
 }
 
 // correct returns the word of a document that is nearest to one, and its
-// distance: the smallest distance, then the word that most documents hold,
-// then the first in order. It returns 0 if none is near enough.
+// distance. It returns 0 if none is near enough.
 func (x *typoIndex) correct(known []word, of string) (id uint32, distance int) {
-	runes := []rune(of)
-	if len(runes) < typoWord || !correctable(of) {
+	n := utf8.RuneCountInString(of)
+	switch {
+	case n < typoWord || !correctable(of):
 		return 0, 0
+	case n < typoTwo:
+		return x.near(known, of, 1, typoTries, false)
 	}
-	most := 1
-	if len(runes) >= typoTwo {
-		most = 2
-	}
-	lists := x.lists(of)
-	// One edit touches at most four groups, so that of five one is left; the lists of the
-	// commonest groups need not be read.
-	lists = lists[:min(len(lists), 4*most+1)]
+	return x.near(known, of, 2, typoTries, false)
+}
+
+// near returns the word of a document that is at most so many edits from one, and its distance: the smallest distance,
+// then the word that most documents hold, then the first in order. At distance 0 is, if beginnings count, a word that it
+// begins with or that begins with it. So many words are compared at most, those with its rarest groups first.
+func (x *typoIndex) near(known []word, of string, most, tries int, beginnings bool) (id uint32, distance int) {
+	runes, letters, seen := []rune(of), lettersOf(of), map[uint32]bool{}
 	best, held := most+1, uint32(0)
-	tries, letters := 0, lettersOf(of)
-	for _, list := range lists {
+	for _, list := range x.lists(of) {
 		for _, c := range list {
 			w := &known[c]
-			if len(w.text) > len(of)+4*most || len(w.text)+4*most < len(of) {
+			if w.held == 0 || seen[c] {
 				continue
 			}
-			if tries++; tries > typoTries {
-				break
+			if seen[c] = true; len(seen) > tries {
+				return id, best
 			}
-			if l := lettersOf(w.text); bits.OnesCount32(l&^letters) > best || bits.OnesCount32(letters&^l) > best {
-				continue // an edit brings one letter and takes one away
+			d := 0
+			if !beginnings || !w.begins(of) {
+				// An edit brings one letter and takes one away: most words need no closer look.
+				if l := lettersOf(w.text); bits.OnesCount32(l&^letters) > best || bits.OnesCount32(letters&^l) > best {
+					continue
+				}
+				d = max(EditDistance(runes, []rune(w.text), min(best, most)), 1)
 			}
-			if w.held == 0 {
-				continue
-			}
-			d := EditDistance(runes, []rune(w.text), best)
 			if d > most || d > best || d == best && (w.held < held || w.held == held && id != 0 && w.text >= known[id].text) {
 				continue
 			}
 			id, best, held = c, d, w.held
 		}
 	}
-	if id == 0 {
-		return 0, 0
-	}
 	return id, best
+}
+
+// begins tells whether a word is the beginning of another or the other its, and not too small a part of it.
+func (w *word) begins(of string) bool {
+	return strings.HasPrefix(w.text, of) && len(w.text) <= 3*len(of) ||
+		len(w.text) > relaxPrefix && strings.HasPrefix(of, w.text) && len(of) <= 2*len(w.text)
 }
 
 // lettersOf has a bit for each of the letters a to z that a word has.

@@ -1,14 +1,12 @@
 package web
 
 import (
-	"slices"
 	"time"
 
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning/lesson"
 	"skillrouter/operational"
-	"skillrouter/router/feed"
 )
 
 // mostOnline is how many agents are counted in the navigation.
@@ -48,30 +46,6 @@ func (s *Server) agent(v *visit, t *thing, id string) (*detail, error) {
 		d.Warning, d.Acts = "No agent of this name has checked in. A signal waits for it until it comes.", d.Acts[:min(1, len(d.Acts))]
 	}
 	return d, err
-}
-
-// aroundAgent adds to an agent what it did lately, and its messages, for whoever may read them.
-func (s *Server) aroundAgent(v *visit, item any, d *detail) error {
-	id := item.(operational.Agent).ID
-	if s.services.Timeline != nil {
-		lanes, _, err := s.lanesOf(v, feed.TimelineQuery{Agent: id})
-		if err != nil {
-			return err
-		}
-		if lanes != nil {
-			d.Blocks = slices.Insert(d.Blocks, 0, block{ID: "lanes", Title: "The last six hours", Live: "*", Lanes: lanes})
-		}
-	}
-	if v.principal().ActAs(id) != nil || s.services.Mailbox == nil {
-		return nil
-	}
-	page, err := s.services.Mailbox.Log(v.Context(), operational.LogQuery{Agent: id, Limit: 10})
-	if err != nil {
-		return err
-	}
-	said, err := s.asSaid(v, page.Messages)
-	d.Blocks = append(d.Blocks, block{ID: "messages", Title: "Messages", Live: "message.", Said: said, Empty: "There are no messages here.", More: []option{{Name: "All of its messages", Value: link(messagesPath, "agent", id)}}})
-	return err
 }
 
 // untilItsEnd says of a session how far its steps go: its end is the last.

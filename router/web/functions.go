@@ -28,13 +28,6 @@ var functions = template.FuncMap{
 	"toldPath": toldPath, "momentPath": momentPath,
 	"lower":   strings.ToLower,
 	"decimal": decimal,
-	"empty": func(notes []string, otherwise string) string {
-		if len(notes) > 0 { // they say it
-			return ""
-		}
-		return otherwise
-	},
-	"last": func(i int, columns []column) bool { return i == len(columns)-1 },
 	"first": func(list string) string {
 		one, _, _ := strings.Cut(list, ", ")
 		return one

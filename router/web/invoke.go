@@ -68,7 +68,7 @@ func fill(in any, id string, form url.Values) error {
 			f.Value.Set(reflect.ValueOf(saidIn(form)))
 			continue
 		}
-		if text == "" || f.Name == "kind" || f.Name == "id" {
+		if text == "" || f.Name == "id" {
 			continue
 		}
 		if err := operation.Set(f.Value, text); err != nil {

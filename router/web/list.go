@@ -14,6 +14,7 @@ import (
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
+	"skillrouter/operational"
 	"skillrouter/router/feed"
 )
 
@@ -30,6 +31,16 @@ type table struct {
 	Columns []column
 	Rows    []row
 	Picks   bool // rows can be chosen
+}
+
+// Moments are the rows that tell what happened.
+func (t *table) Moments() (moments []feed.Moment) {
+	for _, r := range t.Rows {
+		if moment, is := r.item.(feed.Moment); is {
+			moments = append(moments, moment)
+		}
+	}
+	return moments
 }
 
 // row is one line: a record, shown as its columns say. Accept and Decline are what the keys a and d do with it, as the
@@ -60,6 +71,8 @@ type listing struct {
 	Bulk         []act  // what can be done with the chosen rows
 	Removed      string // what was just removed, and can be taken back
 	Older, Newer string // the parts of the list before and behind this one
+	Ranges       []option
+	Lanes        *lanes
 	next         string // the cursor of the part behind this one
 }
 
@@ -78,9 +91,9 @@ type detail struct {
 // block is a part of a detail below its fields. What it does not have it does not show.
 type block struct {
 	ID, Title, Live, Note, Empty string
+	First                        bool
 	Table                        *table
 	Facts                        []shownFact
-	Moments                      []feed.Moment
 	Said                         []said
 	Text                         string
 	Lanes                        *lanes
@@ -100,6 +113,9 @@ type placeView struct {
 // placePage is the page of a place.
 func (s *Server) placePage(v *visit, p *place) (any, error) {
 	kind, id := v.value("kind"), v.value("id")
+	if p.Path == timelinePath { // the kinds of what happened are a filter
+		kind = p.kinds[0]
+	}
 	t := s.things[cmp.Or(kind, p.kinds[0])]
 	if t == nil && s.bound == nil && homes()[kind] != "" { // others have it
 		return nil, principal.Unkept("this page")
@@ -162,10 +178,13 @@ func (s *Server) filters(v *visit, t *thing) (set []filter, err error) {
 			f.Among = options("", chosen, choices)
 		case f.Name == "project":
 			f.Among = s.projectOptions(v.Context(), chosen)
-		case f.Name == "category":
-			choices = t.memory.Categories
-			fallthrough
 		default:
+			switch f.Name {
+			case "kind":
+				choices = feed.MomentKinds()
+			case "category":
+				choices = t.memory.Categories
+			}
 			if choices != nil {
 				f.Among = options(cmp.Or(f.All, "all"), chosen, choices)
 			}
@@ -200,6 +219,9 @@ func (s *Server) listOf(v *visit, t *thing) (l listing, err error) {
 // called reads a list by its method, narrowed by the form.
 func (s *Server) called(v *visit, t *thing) (l listing, err error) {
 	form := maps.Clone(v.Form)
+	if form.Get("kind") == t.Kind { // it says which list this is
+		form.Del("kind")
+	}
 	if name, value, ok := strings.Cut(t.Default, "="); ok && form.Get("status") == "" && form.Get(name) == "" {
 		form.Set(name, value)
 	}
@@ -312,11 +334,6 @@ func (s *Server) detailFrom(v *visit, t *thing, id string, item any) (*detail, e
 			return nil, err
 		}
 	}
-	if t.own.more != nil {
-		if err := t.own.more(s, v, item, d); err != nil {
-			return nil, err
-		}
-	}
 	d.Acts = append(d.Acts, s.acts(v, t, d.ID, of)...)
 	_, refused := v.principal().AsPerson()
 	if refused != nil && slices.ContainsFunc(t.Acts, func(a act) bool { return a.Person && of.fits(a.When) }) {
@@ -331,25 +348,35 @@ func (s *Server) addPart(v *visit, p part, id string, item any, of record, d *de
 	if p.Kind != "" && t == nil || p.Call != "" && !s.method(p.Call).IsValid() {
 		return nil
 	}
-	b := block{ID: p.ID, Title: p.Title, Live: p.Live, Empty: p.Empty, Text: of.titled(p.Text)}
+	b := block{ID: p.ID, Title: p.Title, Live: p.Live, Empty: p.Empty, Text: of.titled(p.Text), First: p.First}
 	for _, link := range p.More {
 		path := os.Expand(link.Value, func(member string) string { return url.QueryEscape(of.Say(member)) })
 		b.More = append(b.More, option{Name: link.Name, Value: path})
 	}
 	var found []any
 	switch {
+	case p.Lanes && s.services.Timeline != nil:
+		b.Lanes, _, err = s.lanesOf(v, feed.TimelineQuery{Agent: id})
 	case p.Of != "":
 		found = rowsOf(item, p.Of)
+	case p.Kind == "message":
+		page, failed := s.services.Mailbox.Log(v.Context(), operational.LogQuery{Agent: id, Limit: p.Most})
+		found, _, _ = items(page)
+		err = failed
 	case t != nil:
 		form := url.Values{}
 		for name, value := range p.With {
 			form.Set(name, of.titled(value))
 		}
-		answer, err := s.call(v, cmp.Or(p.Call, t.List), id, form, "")
-		if err != nil {
-			return err
-		}
+		answer, failed := s.call(v, cmp.Or(p.Call, t.List), id, form, "")
 		found, _, _ = items(answer)
+		err = failed
+	}
+	if errs.CodeOf(err) == errs.Forbidden { // whoever looks may see the rest
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	if p.Last {
 		slices.Reverse(found)
@@ -365,12 +392,13 @@ func (s *Server) addPart(v *visit, p part, id string, item any, of record, d *de
 		b.Note = "And " + count(n) + " more."
 	}
 	rows = rows[:min(len(rows), most)]
-	if len(rows) == 0 && b.Empty == "" {
+	if len(rows) == 0 && b.Empty == "" && b.Lanes == nil {
 		return nil
 	}
+	var messages []operational.Message
 	for _, r := range rows {
-		if moment, is := r.item.(feed.Moment); is {
-			b.Moments = append(b.Moments, moment)
+		if message, is := r.item.(operational.Message); is {
+			messages = append(messages, message)
 		}
 		if !p.Facts {
 			continue
@@ -381,14 +409,16 @@ func (s *Server) addPart(v *visit, p part, id string, item any, of record, d *de
 		}
 		b.Facts = append(b.Facts, facts...)
 	}
-	if b.Moments == nil && b.Facts == nil && b.Text == "" {
+	if len(messages) > 0 {
+		b.Said, err = s.asSaid(v, messages)
+	} else if b.Facts == nil && b.Text == "" && b.Lanes == nil {
 		b.Table = &table{Rows: rows}
 		if t != nil {
 			b.Table.Columns = t.Columns
 		}
 	}
 	d.Blocks = append(d.Blocks, b)
-	return nil
+	return err
 }
 
 // listed finds a row in its list.

@@ -198,16 +198,25 @@ func (s *Server) allMemory(v *visit, t *thing) (l listing, err error) {
 	if words := v.value("q"); words != "" && s.services.Search != nil {
 		return s.searched(v, words)
 	}
-	project := v.value("project")
+	project, asked := v.value("project"), maps.Clone(v.Form)
+	asked.Del("kind")
 	for _, name := range s.placeAt(memoryPath).kinds {
 		if name == t.Kind || project != "" && !kind.Named(name).OfProject && name != "incident" {
 			continue
 		}
-		found, err := s.listOf(v.asking(maps.Clone(v.Form)), s.things[name])
+		found, err := s.listOf(v.asking(maps.Clone(asked)), s.things[name])
 		if err != nil {
 			return l, err
 		}
-		l.Rows = append(l.Rows, found.Rows[:min(mixedRows, len(found.Rows))]...)
+		for _, r := range found.Rows[:min(mixedRows, len(found.Rows))] {
+			r.Columns = slices.Clone(r.Columns)
+			for i, c := range r.Columns {
+				if c.Name != t.Columns[i].Name && c.As != "time" { // a column has what its head says
+					r.Columns[i] = column{Class: c.Class}
+				}
+			}
+			l.Rows = append(l.Rows, r)
+		}
 	}
 	slices.SortStableFunc(l.Rows, func(a, b row) int { return b.at().Compare(a.at()) })
 	if len(l.Rows) > pageRows {

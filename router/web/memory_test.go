@@ -404,6 +404,9 @@ func TestPatternPages(t *testing.T) {
 	}
 	id := patterns[0].(map[string]any)["id"].(string)
 	s.shows("/ui/patterns?domain=gateway", "emerging")
+	if list := s.shows("/ui/memory", "Gateway certificate"); strings.Contains(list, "emerging") {
+		t.Error("the list of all shows a pattern's state under the head of another column")
+	}
 	s.shows("/ui/pattern?id="+id, "Its lessons", "certificate")
 	s.shows(s.send("/ui/pattern?id="+id, "/ui/pattern/confirm", http.StatusSeeOther, "id", id, "by", "captain-1"), "The pattern is confirmed")
 	s.shows(s.send("/ui/pattern?id="+id, "/ui/pattern/deprecate", http.StatusSeeOther, "id", id, "by", "captain-1"), "The pattern is deprecated")

@@ -123,7 +123,7 @@ func threadRow(t *thing, m said, machine bool) row {
 	r := row{Columns: t.Columns, Kind: t.Kind, ID: m.Thread, Path: pathOf(t.Kind, m.Thread), Title: m.From + ", " + cmp.Or(m.To, "everybody")}
 	text := cmp.Or(m.Text, factWords(m.More))
 	if m.Signal != operational.SignalMessage {
-		text = m.Signal + after(": ", text)
+		text = strings.TrimSuffix(m.Signal+": "+text, ": ")
 	}
 	r.set("text", short(200, text))
 	r.set("at", stampOf(m.CreatedAt))
@@ -149,14 +149,6 @@ func seqText(seq int64) string {
 		return ""
 	}
 	return strconv.FormatInt(seq, 10)
-}
-
-// after puts words before a text that may be empty.
-func after(before, text string) string {
-	if text == "" {
-		return ""
-	}
-	return before + text
 }
 
 // factWords are facts on one line.

@@ -53,7 +53,7 @@ func (s *Server) pages() {
 		{Path: overviewPath, Name: "Overview", Key: "o", file: "overview.html", own: s.overview},
 		{Path: inboxPath, Name: "Inbox", Key: "i", split: true, does: "Decide what waits for a person: approve, allow, accept, refuse, decline", count: s.waiting},
 		{Path: workPath, Name: "Work", Key: "w", count: s.openTasks},
-		{Path: timelinePath, Name: "Timeline", Key: "t", file: "timeline.html", own: s.timeline},
+		{Path: timelinePath, Name: "Timeline", Key: "t"},
 		{Path: agentsPath, Name: "Agents", Key: "a", count: s.online},
 		{Path: messagesPath, Name: "Messages", Key: "m", does: "Read and answer messages", count: s.unread},
 		{Path: memoryPath, Name: "Memory", Key: "k", count: s.memorySize},
@@ -67,7 +67,7 @@ func (s *Server) pages() {
 		s.actions[inboxPath+"/do"] = action{back: inboxPath, do: s.decideAll}
 	}
 	s.places = slices.DeleteFunc(s.places, func(p *place) bool {
-		return p.own == nil && len(p.kinds) == 0 || p.Path == timelinePath && s.services.Timeline == nil
+		return p.own == nil && len(p.kinds) == 0
 	})
 	for _, p := range s.places {
 		s.page(p.Path, cmp.Or(p.file, "place.html"), p.Name, func(v *visit) (any, error) {

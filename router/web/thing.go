@@ -66,20 +66,20 @@ type thing struct {
 type hooks struct {
 	list func(s *Server, v *visit, t *thing) (listing, error)            // in the place of List
 	read func(s *Server, v *visit, t *thing, id string) (*detail, error) // in the place of Read
-	more func(s *Server, v *visit, item any, d *detail) error            // adds to a detail
 	row  func(s *Server, v *visit, item any, of *record)                 // adds members to a record
 	do   func(s *Server, v *visit, verb, id string) error                // what its acts do that call no method
 }
 
 // own are the hooks of the kinds that have some.
 var own = map[string]hooks{
-	"agent":    {read: (*Server).agent, more: (*Server).aroundAgent, row: (*Server).unreadOf},
+	"agent":    {read: (*Server).agent, row: (*Server).unreadOf},
 	"check":    {list: (*Server).checks, row: brief},
 	"fix":      {row: fixed},
 	"incident": {list: (*Server).incidents},
 	"lesson":   {list: (*Server).memories},
 	"matter":   {list: (*Server).matters},
 	"message":  {read: (*Server).thread},
+	"moment":   {list: (*Server).timeline},
 	anyMemory:  {list: (*Server).allMemory, do: (*Server).changeMemory},
 	"overdue":  {list: (*Server).overdue},
 	"session":  {row: untilItsEnd},
@@ -106,6 +106,8 @@ type part struct {
 	Most            int      // of them; 0: mostParted
 	Last            bool     // the last row comes first
 	Facts           bool     // the rows are shown by their fields
+	Lanes           bool     // in the place of rows: what an agent did in the last hours, drawn
+	First           bool     // it stands before the fields
 	Text            string   // in the place of rows: a pattern, as a title
 	More            []option // links below it: their value is the pattern of a path
 }

@@ -65,7 +65,7 @@ func misnamed(things []thing) (faults []string) {
 		}
 		for _, p := range t.Parts {
 			_, ok := takes(p.Call)
-			if p.Call != "" && !ok || p.Text == "" && !slices.ContainsFunc(things, func(of thing) bool { return of.Kind == p.Kind }) {
+			if p.Call != "" && !ok || p.Text == "" && !p.Lanes && !slices.ContainsFunc(things, func(of thing) bool { return of.Kind == p.Kind }) {
 				faults = append(faults, t.Kind+": part "+p.ID)
 			}
 		}

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -24,42 +25,25 @@ const (
 	lanesReach = 6 * time.Hour
 )
 
-// timelineView is what the page of the timeline shows.
-type timelineView struct {
-	Filters []filter
-	Ranges  []option // Value is the path
-	Lanes   *lanes
-	Moments []feed.Moment
-	Older   string
-	Newer   string
-}
-
-func (s *Server) timeline(v *visit) (any, error) {
-	query := feed.TimelineQuery{Agent: v.value("agent"), Project: v.value("project"), Range: v.value("range"), Before: v.value("cursor"), Limit: pageRows}
-	kind := v.value("kind")
-	if kind != "" {
-		query.Kinds = []string{kind}
+// timeline lists what happened, below a lane for each agent.
+func (s *Server) timeline(v *visit, t *thing) (l listing, err error) {
+	if old := v.value("range"); old != "" { // of links of earlier releases
+		v.Form.Set("time_range", old)
+		v.Form.Del("range")
 	}
-	found, err := s.services.Timeline.Timeline(v.Context(), query)
-	if err != nil {
-		return nil, err
+	asked := v.asking(maps.Clone(v.Form))
+	asked.Form.Set("before", v.value("cursor"))
+	if l, err = s.called(asked, t); err != nil {
+		return l, err
 	}
-	page := timelineView{Moments: found.Moments, Filters: []filter{
-		{Name: "kind", Label: "What", Among: options("everything", kind, feed.MomentKinds())}, {Name: "agent", Label: "Agent"}, {Name: "project", Label: "Project"}, {Name: "range", Label: "When"},
-	}}
-	if found.Next != "" {
-		page.Older = v.with("cursor", found.Next)
-	}
-	if query.Before != "" {
-		page.Newer = v.with("cursor", "")
-	}
+	query := feed.TimelineQuery{Agent: v.value("agent"), Project: v.value("project"), Range: v.value("time_range")}
 	for _, name := range []string{"1h", "6h", "24h", "7d"} {
-		page.Ranges = append(page.Ranges, option{Value: v.with("range", name), Name: name, Chosen: name == query.Range})
+		l.Ranges = append(l.Ranges, option{Value: v.with("time_range", name), Name: name, Chosen: name == cmp.Or(query.Range, "6h")})
 	}
-	if query.Before == "" && kind == "" {
-		page.Lanes, _, err = s.lanesOf(v, feed.TimelineQuery{Agent: query.Agent, Project: query.Project, Range: query.Range})
+	if v.value("cursor") == "" && v.value("kind") == "" {
+		l.Lanes, _, err = s.lanesOf(v, query)
 	}
-	return page, err
+	return l, err
 }
 
 // moments are the newest that a query selects, as many as lanes are drawn of.
