@@ -384,6 +384,10 @@ func TestGapPages(t *testing.T) {
 			t.Fatal("no gap was noted")
 		}
 	}
+	s.api(http.MethodPost, "/heartbeat", map[string]any{"agent_id": "a"})
+	if page := s.get("/", http.StatusOK); !strings.Contains(page, `<span class="name">Waits for you</span><span class="number">0</span>`) {
+		t.Error("the overview counts a gap among what waits, and the navigation does not")
+	}
 	list := s.shows("/ui/gaps", "how to frobnicate zorkmids", "1 questions", "1×")
 	if strings.Contains(list, "zork the frobnicator") {
 		t.Error("a question to one kind is a gap")

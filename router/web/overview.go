@@ -51,7 +51,13 @@ func (s *Server) overview(v *visit) (_ any, err error) {
 		rows := folded(matters)
 		o.Matters, o.More = &table{Columns: s.things["matter"].Columns, Rows: rows[:min(len(rows), shownMatters)]}, max(len(rows)-shownMatters, 0)
 		since := perPiece(matters, func(m matter) time.Time { return m.at() }, now, week, 14)
-		o.figure("Waits for you", len(matters), inboxPath, since, "when it began to wait, over seven days")
+		waits := 0 // a question without an answer holds nobody up, and the navigation counts none
+		for _, m := range matters {
+			if s.things[m.Kind].Waits.Of != "" {
+				waits++
+			}
+		}
+		o.figure("Waits for you", waits, inboxPath, since, "when it began to wait, over seven days")
 	}
 	if s.services.Timeline != nil {
 		var moments []feed.Moment

@@ -1,9 +1,10 @@
-// Pictures of every place, at two sizes, light and dark: SHOTS=dir node shots.mjs [path …]
+// Pictures of every place, at two sizes, light and dark: SHOTS=dir node shots.mjs [path …]; of an empty router with EMPTY=1,
+// and of a full one with ENTRIES=20000.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import playwright from "playwright-core";
 import { chromium, start } from "./router.mjs";
-import { learned, team } from "./seed.mjs";
+import { full, learned, team } from "./seed.mjs";
 
 const dir = process.env.SHOTS || "shots";
 mkdirSync(dir, { recursive: true });
@@ -12,6 +13,7 @@ const { api } = router;
 try {
   if (!process.env.EMPTY) {
     await team(api);
+    if (process.env.ENTRIES) await full(api, +process.env.ENTRIES, console.log);
     await learned(api, "docker compose down removes the volumes");
     await api("POST", "/api/leases", { agent_id: "builder-1", project: "shop", patterns: ["src/cart.ts"], why: "fix the total" });
     await api("POST", "/api/context", { task: "docker compose down", start: true, budget: 1800, agent_id: "planner", project: "shop", session_id: "s1" });
