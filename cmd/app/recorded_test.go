@@ -27,6 +27,8 @@ import (
 // one, write its line without an answer and run the test with -update.
 const recorded = "testdata/recorded.jsonl"
 
+// On 29 November 2026 the answers of the tools beside the core were recorded anew: they are their operations' own, a member a line.
+//
 // agreed are requests, as recorded, whose answers may become others, and why. Their status may not; exit codes that were agreed to are recorded:
 // a command that looks for something exits with 1 where it finds nothing.
 var agreed = map[string]string{
@@ -195,7 +197,7 @@ var (
 	// symbol stands for one.
 	symbol = regexp.MustCompile(`«\d+»`)
 	// figures measure this run.
-	figures = regexp.MustCompile(`(\\?"(?:lease_ms|tokens|took_ms|took_us|uptime_seconds|uptime_ms|seq|last_seq|bytes)\\?":|\bbytes )[-+.e\d]+`)
+	figures = regexp.MustCompile(`(\\?"(?:lease_ms|tokens|took_ms|took_us|uptime_seconds|uptime_ms|seq|last_seq|bytes)\\?":|\bbytes |\b(?:bytes|took_us|uptime_ms): )[-+.e\d]+`)
 	// aTime is when something was; what the router does by itself comes a little sooner or later.
 	aTime = regexp.MustCompile(`\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z| UTC)?|\d{8}T\d{6}(\.\d+)?Z|\b\d+ ?(ms|s|min|m|h|d) (ago|from now)|seq \d+|SENT \d+|\d+ of \d+ tokens`)
 	// fence is the mark around memory, which no text of memory can know before.

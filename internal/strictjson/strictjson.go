@@ -39,7 +39,10 @@ func NotJSON(err error) bool {
 // Decode reads one JSON value into a pointer. Its errors are Invalid and name the member
 // that is wrong. It refuses what CheckJSON refuses, members that the type does not have, and
 // bytes that are not UTF-8.
-func Decode(text []byte, into any) error {
+func Decode(text []byte, into any) error { return DecodeBeside(text, into, "") }
+
+// DecodeBeside is Decode of an object that may have one member more, which is not read.
+func DecodeBeside(text []byte, into any, beside string) error {
 	if !utf8.Valid(text) {
 		return errs.Errorf(errs.Invalid, "the record is not valid UTF-8")
 	}
@@ -62,7 +65,7 @@ func Decode(text []byte, into any) error {
 	if err != nil {
 		return errs.Wrap(errs.Invalid, err, "the record could not be read")
 	}
-	return checkJSON(text, kind, true)
+	return checkJSON(walker{text: text, known: true, beside: beside}, kind)
 }
 
 // memberOf is a field's name as the text has it, without the types that it is embedded from.
@@ -81,16 +84,19 @@ func memberOf(field string) string {
 // name holds half of a surrogate pair. What the type does not describe may have
 // any members, and what lies in a member "context" or "metadata" that is no
 // text may hold anything: it is handed on as it came. The text must be valid JSON.
-func Check(text []byte, t reflect.Type) error { return checkJSON(text, t, false) }
+func Check(text []byte, t reflect.Type) error {
+	if !shapeOf(t).names() && !bytes.Contains(text, []byte(`\u`)) {
+		return nil // nothing in it can offend
+	}
+	return checkJSON(walker{text: text}, t)
+}
 
 // CheckKnown is Check that refuses members, too, which the types do not have.
-func CheckKnown(text []byte, t reflect.Type) error { return checkJSON(text, t, true) }
+func CheckKnown(text []byte, t reflect.Type) error {
+	return checkJSON(walker{text: text, known: true}, t)
+}
 
-func checkJSON(text []byte, t reflect.Type, known bool) error {
-	if !known && !mayOffend(text, t) {
-		return nil
-	}
-	w := walker{text: text, known: known}
+func checkJSON(w walker, t reflect.Type) error {
 	if w.value(shapeOf(t)); w.why == "" {
 		return nil
 	}
@@ -106,11 +112,6 @@ func checkJSON(text []byte, t reflect.Type, known bool) error {
 		return errs.Errorf(errs.Invalid, "the body %s", w.why)
 	}
 	return errs.InvalidField(field.String(), "%s", w.why)
-}
-
-// mayOffend is false for a text that CheckJSON finds nothing in: of a type without names, and without escapes.
-func mayOffend(text []byte, t reflect.Type) bool {
-	return shapeOf(t).names() || bytes.Contains(text, []byte(`\u`))
 }
 
 // shape is what a type says of its JSON.
@@ -201,12 +202,13 @@ func folded(name string) string {
 
 // walker goes over a valid JSON text and stops at the first fault.
 type walker struct {
-	text  []byte
-	at    int
-	known bool     // members that a type does not name are faults
-	free  int      // how many values around this one may hold anything
-	why   string   // the fault; "": none so far
-	path  []string // to the fault, the innermost first
+	text   []byte
+	at     int
+	known  bool     // members that a type does not name are faults
+	beside string   // but for this one, once, of the outermost object
+	free   int      // how many values around this one may hold anything
+	why    string   // the fault; "": none so far
+	path   []string // to the fault, the innermost first
 }
 
 func (w *walker) space() {
@@ -266,6 +268,8 @@ func (w *walker) array(s *shape) {
 
 func (w *walker) object(s *shape) {
 	w.at++
+	beside := w.beside
+	w.beside = ""
 	var seen []bool
 	if s.members != nil && w.free == 0 {
 		seen = make([]bool, len(s.members))
@@ -290,6 +294,8 @@ func (w *walker) object(s *shape) {
 				seen[m.place], of = true, m.shape
 			case alike:
 				w.why = "is written " + right + ": case counts"
+			case w.known && string(name) == beside:
+				beside = ""
 			case w.known:
 				w.why = "is no field of this request"
 			}

@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -17,43 +16,6 @@ import (
 	"skillrouter/router/transfer"
 )
 
-// engramObservation is what an agent saved (engram 1.x, `engram export`).
-type engramObservation struct {
-	ID        int64   `json:"id"`
-	SyncID    string  `json:"sync_id"` // the same on every machine; older exports have none
-	SessionID string  `json:"session_id"`
-	Type      string  `json:"type"`
-	Title     string  `json:"title"`
-	Content   string  `json:"content"`
-	ToolName  *string `json:"tool_name"`
-	Project   *string `json:"project"`
-	Scope     string  `json:"scope"`
-	TopicKey  *string `json:"topic_key"`
-	CreatedAt string  `json:"created_at"`
-	UpdatedAt string  `json:"updated_at"`
-	DeletedAt *string `json:"deleted_at"`
-}
-
-// engramSession is a piece of work.
-type engramSession struct {
-	ID        string  `json:"id"`
-	Project   string  `json:"project"`
-	Directory string  `json:"directory"`
-	StartedAt string  `json:"started_at"`
-	EndedAt   *string `json:"ended_at"`
-	Summary   *string `json:"summary"`
-}
-
-// engramPrompt is what a person asked.
-type engramPrompt struct {
-	ID        int64  `json:"id"`
-	SyncID    string `json:"sync_id"`
-	SessionID string `json:"session_id"`
-	Content   string `json:"content"`
-	Project   string `json:"project"`
-	CreatedAt string `json:"created_at"`
-}
-
 // engramFolder is where "engram sync" puts a repository's memories, in packed chunks.
 const engramFolder = ".engram"
 
@@ -67,40 +29,38 @@ var engramCategories = map[string]string{"bugfix": knowledge.CategoryErrorSoluti
 // knowledge, prompts and sessions that have a summary become episodes.
 func readEngram(r io.Reader, o Options, yield func(Item) bool) error {
 	return newDocument(r).object("this is no export of engram: it is no JSON object", "this is no export of engram: it has neither observations nor sessions nor prompts", map[string]func(place string, text json.RawMessage) bool{
-		"observations": each(yield, func(place string, e engramObservation) Item {
-			if said(e.DeletedAt) != "" {
+		"observations": each(yield, func(place string, t thing) Item {
+			if t.text("deleted_at") != "" {
 				return Item{Place: place, Skipped: true, Refused: "was deleted in engram"}
 			}
-			return e.item(place, o)
-		}),
-		"prompts": each(yield, func(place string, p engramPrompt) Item {
-			return episodeLine(place, episode.Episode{
-				ID: idOf("engram", "prompt", first(p.SyncID, fmt.Sprint(p.ID)), p.CreatedAt), SessionID: p.SessionID, EventType: episode.EventAction,
-				Title: "Asked: " + line(fitting(p.Content, 200)), Content: p.Content, Project: p.Project, CreatedAt: moment(p.CreatedAt),
+			if t.text("content", "title") == "" {
+				return Item{Place: place, Field: "content", Refused: "is required"}
+			}
+			kind, known := t.text("type"), t.text("sync_id", "id") // a sync_id is the same on every machine; older exports have none
+			return knowledgeLine(place, knowledge.Knowledge{
+				ID: idOf("engram", "observation", first(t.text("sync_id"), t.text("id")+" "+t.text("created_at"))), Category: first(engramCategories[kind], kind),
+				Title: t.text("title"), Content: t.text("content", "title"), Tags: []string{"engram", t.text("scope"), t.text("tool_name"), t.text("topic_key")},
+				Source: "engram " + known + ", session " + t.text("session_id"), Project: t.text("project"), CreatedAt: t.at("created_at"), UpdatedAt: t.at("updated_at"),
 			}, o)
 		}),
-		"sessions": each(yield, func(place string, s engramSession) Item {
-			summary := said(s.Summary)
+		"prompts": each(yield, func(place string, t thing) Item {
+			content := t.text("content")
+			return episodeLine(place, episode.Episode{
+				ID: idOf("engram", "prompt", t.text("sync_id", "id"), t.text("created_at")), SessionID: t.text("session_id"), EventType: episode.EventAction,
+				Title: "Asked: " + line(fitting(content, 200)), Content: content, Project: t.text("project"), CreatedAt: t.at("created_at"),
+			}, o)
+		}),
+		"sessions": each(yield, func(place string, t thing) Item {
+			summary, id := t.text("summary"), t.text("id")
 			if summary == "" {
 				return Item{Place: place, Skipped: true, Refused: "is a session without a summary"}
 			}
 			return episodeLine(place, episode.Episode{
-				ID: idOf("engram", "session", s.ID), SessionID: s.ID, EventType: episode.EventOutcome, Title: "Session: " + line(fitting(summary, 200)),
-				Content: summary, Project: s.Project, CreatedAt: moment(first(said(s.EndedAt), s.StartedAt)),
+				ID: idOf("engram", "session", id), SessionID: id, EventType: episode.EventOutcome, Title: "Session: " + line(fitting(summary, 200)),
+				Content: summary, Project: t.text("project"), CreatedAt: t.at("ended_at", "started_at"),
 			}, o)
 		}),
 	})
-}
-
-func (e engramObservation) item(place string, o Options) Item {
-	category := first(engramCategories[e.Type], e.Type)
-	topics := []string{"engram", e.Scope, said(e.ToolName), said(e.TopicKey)}
-	return knowledgeLine(place, knowledge.Knowledge{
-		ID:       idOf("engram", "observation", first(e.SyncID, fmt.Sprint(e.ID, " ", e.CreatedAt))),
-		Category: category, Title: e.Title, Content: first(e.Content, e.Title), Tags: topics,
-		Source: "engram " + first(e.SyncID, fmt.Sprint(e.ID)) + ", session " + e.SessionID, Project: said(e.Project),
-		CreatedAt: moment(e.CreatedAt), UpdatedAt: moment(e.UpdatedAt),
-	}, o)
 }
 
 // episodeLine makes an episode's item, with the options for what it does not say.
@@ -110,13 +70,6 @@ func episodeLine(place string, e episode.Episode, o Options) Item {
 	e.SessionID = fitting(line(first(e.SessionID, "imported")), check.MaxName)
 	e.Title = fitting(line(e.Title), learning.MaxTitle)
 	return Item{Place: place, Record: transfer.Record{Kind: router.KindEpisode, Memory: &experience.EpisodeRecord{Episode: e}}}
-}
-
-func said(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }
 
 // layouts are the forms of times that other systems write; those without an offset are in UTC.

@@ -79,7 +79,7 @@ func TestFormats(t *testing.T) {
 				"prompts":[{"id":1,"session_id":"s1","content":"Why?","created_at":"2026-01-02 03:04:05"}],"other":{"a":[1,{"b":2}]}}`,
 			want: []string{
 				"sessions[0] episode outcome|Session: Done.|Done.", "sessions[1] skipped: is a session without a summary",
-				"observations[0] error_solution|T|C|engram,project", "observations[1] skipped: was deleted in engram", "observations[2] refused: id may not be of the type string",
+				"observations[0] error_solution|T|C|engram,project", "observations[1] skipped: was deleted in engram", "observations[2] refused: content is required",
 				"prompts[0] episode action|Asked: Why?|Why?",
 			},
 		},

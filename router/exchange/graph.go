@@ -8,44 +8,34 @@ import (
 	"skillrouter/learning/knowledge"
 )
 
-// graphLine is a line of the MCP memory server's file (@modelcontextprotocol/server-memory).
-type graphLine struct {
-	Type         string   `json:"type"`
-	Name         string   `json:"name"`
-	EntityType   string   `json:"entityType"`
-	Observations []string `json:"observations"`
-	From         string   `json:"from"`
-	To           string   `json:"to"`
-	RelationType string   `json:"relationType"`
-}
-
 // readGraph reads a knowledge graph: an entity becomes an entry with its
 // observations, a relation an entry of one sentence.
 func readGraph(r io.Reader, o Options, yield func(Item) bool) error {
-	return ndjson(r, yield, each(yield, func(place string, g graphLine) Item {
-		switch g.Type {
+	return ndjson(r, yield, each(yield, func(place string, t thing) Item {
+		name, kind, from, to, relation := t.text("name"), t.text("entityType"), t.text("from"), t.text("to"), t.text("relationType")
+		switch t.text("type") {
 		case "entity":
-			if strings.TrimSpace(g.Name) == "" {
+			if name == "" {
 				return Item{Place: place, Field: "name", Refused: "is required"}
 			}
-			content := g.Name
-			if len(g.Observations) > 0 {
-				content = "- " + strings.Join(g.Observations, "\n- ")
+			content := name
+			if observations := t.texts("observations"); len(observations) > 0 {
+				content = "- " + strings.Join(observations, "\n- ")
 			}
 			return knowledgeLine(place, knowledge.Knowledge{
-				ID: o.idOf("mcp-memory", "entity", g.Name), Category: first(g.EntityType, "entity"), Title: g.Name, Content: content,
-				Tags: []string{"mcp-memory", g.EntityType}, Source: "mcp-memory entity " + g.Name,
+				ID: o.idOf("mcp-memory", "entity", name), Category: first(kind, "entity"), Title: name, Content: content,
+				Tags: []string{"mcp-memory", kind}, Source: "mcp-memory entity " + name,
 			}, o)
 		case "relation":
-			for _, part := range []struct{ field, value string }{{"from", g.From}, {"to", g.To}, {"relationType", g.RelationType}} {
-				if strings.TrimSpace(part.value) == "" {
+			for _, part := range []struct{ field, value string }{{"from", from}, {"to", to}, {"relationType", relation}} {
+				if part.value == "" {
 					return Item{Place: place, Field: part.field, Refused: "is required"}
 				}
 			}
-			sentence := fmt.Sprintf("%s %s %s", g.From, strings.ReplaceAll(g.RelationType, "_", " "), g.To)
+			sentence := fmt.Sprintf("%s %s %s", from, strings.ReplaceAll(relation, "_", " "), to)
 			return knowledgeLine(place, knowledge.Knowledge{
-				ID: o.idOf("mcp-memory", "relation", g.From, g.RelationType, g.To), Category: "relation", Title: sentence, Content: sentence,
-				Tags: []string{"mcp-memory", g.RelationType}, Source: "mcp-memory relation",
+				ID: o.idOf("mcp-memory", "relation", from, relation, to), Category: "relation", Title: sentence, Content: sentence,
+				Tags: []string{"mcp-memory", relation}, Source: "mcp-memory relation",
 			}, o)
 		}
 		return Item{Place: place, Field: "type", Refused: "must be entity or relation"}

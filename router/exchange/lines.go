@@ -116,7 +116,7 @@ func readLines(r io.Reader, o Options, yield func(Item) bool) error {
 			return true // an export's last line
 		}
 		if IsSabre(text) {
-			return each(yield, func(place string, s sabreLine) Item { return s.item(place, o) })(place, text)
+			return each(yield, func(place string, t thing) Item { return sabreItem(place, t, o) })(place, text)
 		}
 		item, err := lineItem(place, head.Kind, text, o)
 		if err != nil {
@@ -171,22 +171,6 @@ func withOurTimes(text json.RawMessage) (again json.RawMessage, changed bool) {
 	}
 	again, err := json.Marshal(members)
 	return again, changed && err == nil
-}
-
-// each decodes what is visited into a T and yields what item makes of it. What cannot be read is refused.
-func each[T any](yield func(Item) bool, item func(place string, thing T) Item) func(place string, text json.RawMessage) bool {
-	return func(place string, text json.RawMessage) bool {
-		var thing T
-		err := json.Unmarshal(text, &thing)
-		if again, changed := withOurTimes(text); err != nil && changed {
-			thing = *new(T)
-			err = json.Unmarshal(again, &thing)
-		}
-		if err != nil {
-			return yield(refusal(place, explained(err)))
-		}
-		return yield(item(place, thing))
-	}
 }
 
 func refusal(place string, err error) Item {

@@ -3,42 +3,24 @@ package exchange
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 
-	"skillrouter/internal/check"
 	"skillrouter/learning/knowledge"
 )
-
-// mem0Memory is a memory of mem0 (get_all, get_memory_export).
-type mem0Memory struct {
-	ID         string         `json:"id"`
-	Memory     string         `json:"memory"`
-	Text       string         `json:"text"` // of older versions
-	Data       string         `json:"data"` // of vector stores' payloads
-	UserID     *string        `json:"user_id"`
-	AgentID    *string        `json:"agent_id"`
-	AppID      *string        `json:"app_id"`
-	RunID      *string        `json:"run_id"`
-	Categories []string       `json:"categories"`
-	Metadata   map[string]any `json:"metadata"`
-	CreatedAt  *string        `json:"created_at"`
-	UpdatedAt  *string        `json:"updated_at"`
-}
 
 // readMem0 reads a list of memories, or an object that has it under results
 // (get_all) or memories (a memory export).
 func readMem0(r io.Reader, o Options, yield func(Item) bool) error {
 	d := newDocument(r)
-	visit := each(yield, func(place string, m mem0Memory) Item {
-		content := first(m.Memory, m.Text, m.Data)
+	visit := each(yield, func(place string, t thing) Item {
+		content := t.text("memory", "text", "data") // as newer and older versions and the payloads of vector stores call it
 		if content == "" {
 			return Item{Place: place, Field: "memory", Refused: "is required"}
 		}
-		return m.item(place, content, o)
+		return mem0Item(place, content, t, o)
 	})
 	next, err := d.peek()
 	if err != nil {
@@ -70,40 +52,28 @@ func (d *document) peek() (byte, error) {
 	}
 }
 
-func (m mem0Memory) item(place, content string, o Options) Item {
-	topics, category := append([]string{"mem0"}, m.Categories...), ""
-	for _, key := range slices.Sorted(maps.Keys(m.Metadata)) {
-		value, isText := m.Metadata[key].(string)
-		switch {
-		case key == "category" && isText:
-			category = value
-		case key == "tags":
-			if list, isList := m.Metadata[key].([]any); isList {
-				for _, tag := range list {
-					topics = append(topics, fmt.Sprint(tag))
-				}
-			}
-		case isText && len(value) <= 64:
+func mem0Item(place, content string, t thing, o Options) Item {
+	var more thing
+	_ = json.Unmarshal(t["metadata"], &more) // what is no object says nothing
+	topics := slices.Concat([]string{"mem0"}, t.texts("categories"), more.texts("tags"))
+	for _, key := range slices.Sorted(maps.Keys(more)) {
+		var value string
+		if key != "category" && key != "tags" && json.Unmarshal(more[key], &value) == nil && value != "" && len(value) <= 64 {
 			topics = append(topics, key+":"+value)
 		}
 	}
-	for _, owner := range []struct {
-		name string
-		id   *string
-	}{{"user", m.UserID}, {"run", m.RunID}} {
-		if said(owner.id) != "" {
-			topics = append(topics, owner.name+":"+said(owner.id))
-		}
-	}
-	author := said(m.AgentID)
-	if author != "" && check.AgentID("agent_id", author) != nil {
+	author := t.text("agent_id")
+	if agentOr(author, "") == "" && author != "" {
 		topics, author = append(topics, "agent:"+author), ""
 	}
-	if category == "" && len(m.Categories) > 0 {
-		category = m.Categories[0]
+	for _, owner := range []string{"user", "run"} {
+		if id := t.text(owner + "_id"); id != "" {
+			topics = append(topics, owner+":"+id)
+		}
 	}
+	id := t.text("id")
 	return knowledgeLine(place, knowledge.Knowledge{
-		ID: idOf("mem0", first(m.ID, content, place)), Category: category, Content: content, Title: headline(content), Tags: topics,
-		Source: strings.TrimSpace("mem0 " + m.ID), Project: said(m.AppID), Author: author, CreatedAt: moment(said(m.CreatedAt)), UpdatedAt: moment(said(m.UpdatedAt)),
+		ID: idOf("mem0", first(id, content, place)), Category: first(append([]string{more.text("category")}, t.texts("categories")...)...), Content: content, Title: headline(content),
+		Tags: topics, Source: strings.TrimSpace("mem0 " + id), Project: t.text("app_id"), Author: author, CreatedAt: t.at("created_at"), UpdatedAt: t.at("updated_at"),
 	}, o)
 }

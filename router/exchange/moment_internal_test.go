@@ -8,10 +8,10 @@ import (
 	"skillrouter/learning/knowledge"
 )
 
-// TestTimesAsNumbers: seconds and milliseconds since 1970 are times, as numbers and as texts; another number refuses its record alone.
+// TestTimesAsNumbers: seconds and milliseconds since 1970 are times, as numbers and as texts; another number is none.
 func TestTimesAsNumbers(t *testing.T) {
 	for said, want := range map[string]string{
-		"1735786800": "2025-01-02", "1735786800123": "2025-01-02", `"1735786800.5"`: "2025-01-02", `"2025-01-02 03:04:05"`: "2025-01-02", "null": "0001-01-01", `"yesterday"`: "0001-01-01", "7": "refused",
+		"1735786800": "2025-01-02", "1735786800123": "2025-01-02", `"1735786800.5"`: "2025-01-02", `"2025-01-02 03:04:05"`: "2025-01-02", "null": "0001-01-01", `"yesterday"`: "0001-01-01", "7": "0001-01-01",
 	} {
 		var got []Item
 		text := `[{"memory":"m","created_at":` + said + `},{"memory":"other","created_at":"2025-01-02"}]`

@@ -46,7 +46,7 @@ func TestBeads(t *testing.T) {
 		`{"_type":"schema","version":1}`,
 		`{"id":"ab-7","title":"hello","status":"open","issue_type":"message"}`,
 		`{"title":"nameless","status":"open"}`,
-		`{"id":"ab-8","title":7}`,
+		`{"id":"ab-8","title":7,"priority":"2","labels":"[\"a\"]"}`,
 		`[{"id":"ab-1"}]`,
 		"{\"id\":\"ab-\xe9\"}",
 		`{"id":"ab-10","title":"cut`,
@@ -55,7 +55,7 @@ func TestBeads(t *testing.T) {
 	wanted := []string{
 		"line 3 skipped: was deleted in beads",
 		"line 6 pattern|The dashboard listens on a port.|The dashboard listens on a port. Nothing else may.|beads", "line 7 skipped: is no issue",
-		"line 8 skipped: is no work: its type is message", "line 9 refused: id is required", "line 10 refused: title may not be of the type number",
+		"line 8 skipped: is no work: its type is message", "line 9 refused: id is required",
 		"line 11 refused: is a JSON array; each line has one object (jq -c '.[]' writes them so)",
 		"line 12 refused: is not valid UTF-8", "line 13 refused: is truncated: it is not finished JSON",
 	}
@@ -71,6 +71,7 @@ func TestBeads(t *testing.T) {
 		{"Use the columns", "pending", "", "me", "demo", "## Design\n\nOne query.\n\n## Acceptance criteria\n\n- fast\n\n## Notes\n\nseen\n\n(feature ab-2 of beads; labels: ui, db; discovered-from ab-1)", ""},
 		{"Break the circuit", "in_progress", "builder-1", "mayor", "demo", "d\n\nComment: now\n\n(feature ab-5 of beads)", ""},
 		{"Later", "blocked", "", "me", "demo", "(chore ab-6 of beads; assigned to team/a b)", "deferred in beads until 2026-06-01T00:00:00Z"},
+		{"7", "pending", "", "me", "demo", "(issue ab-8 of beads; labels: a)", ""},
 	}, short); diff != "" {
 		t.Errorf("tasks (-want +got):\n%s", diff)
 	}
@@ -113,7 +114,7 @@ func TestClaudeMem(t *testing.T) {
 	text := `{"exportedAt":"2026-01-03T10:00:00Z","query":"x","totalObservations":3,
 		"observations":[
 		 {"id":7,"memory_session_id":"m-1","project":"shop","text":null,"type":"bugfix","title":"Login fails","subtitle":"A token is old","facts":"[\"The clock was off\",\"NTP mends it\"]","narrative":"The clock of the host was off.","concepts":"[\"problem-solution\"]","files_read":"[]","files_modified":"[\"auth.go\"]","prompt_number":2,"discovery_tokens":10,"created_at":"2026-01-02T10:00:00.000Z","created_at_epoch":1767348000000},
-		 {"id":8,"sdk_session_id":"m-2","project":"shop","text":"Old text","type":"decision","title":null,"facts":["a"],"concepts":null,"created_at":"2026-01-02T11:00:00.000Z","created_at_epoch":1767351600000},
+		 {"id":8,"sdk_session_id":"m-2","project":"shop-fix-1","merged_into_project":"shop","text":"Old text","type":"decision","title":null,"facts":["a"],"concepts":null,"created_at":"2026-01-02T11:00:00.000Z","created_at_epoch":1767351600000},
 		 {"id":9,"memory_session_id":"m-1","type":"change","created_at":"x"}, {"id":"ten"}],
 		"sessions":[{"id":1,"content_session_id":"c-1","memory_session_id":"m-1","project":"shop","user_prompt":"p"}, 5],
 		"summaries":[{"id":1,"memory_session_id":"m-1","project":"shop","request":"Mend the login","learned":"Clocks drift.","completed":"Login works","next_steps":null,"created_at_epoch":1767348000000},{"id":2}],
@@ -131,7 +132,7 @@ func TestClaudeMem(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		`observations[0] error_solution|Login fails|A token is old\n\nThe clock of the host was off.\n\n- The clock was off\n- NTP mends it\n\nFiles: auth.go|claude-mem,problem-solution`,
 		`observations[1] decision|Old text|Old text\n\n- a|claude-mem`,
-		"observations[2] refused: narrative is required, or text, title or facts", "observations[3] refused: id may not be of the type string",
+		"observations[2] refused: narrative is required, or text, title or facts", "observations[3] refused: narrative is required, or text, title or facts",
 		"summaries[0] episode outcome|Session: Mend the login|Learned: Clocks drift.\n\nCompleted: Login works", "summaries[1] skipped: is a summary without words",
 		"prompts[0] episode action|Asked: Why does the login fail?|Why does the login fail?", "prompts[1] episode action|Asked: Hm?|Hm?",
 		"directives[0] best_practice|Use tabs.|Use tabs.|claude-mem,directive", "directives[1] skipped: is a directive that is paused",
@@ -140,6 +141,9 @@ func TestClaudeMem(t *testing.T) {
 	}
 	if k := items[0].Record.Memory.(*knowledge.Knowledge); k.Project != "shop" || k.CreatedAt.Unix() != 1767348000 || k.Source != "claude-mem observation 7, session m-1" {
 		t.Errorf("%+v", k)
+	}
+	if k := items[1].Record.Memory.(*knowledge.Knowledge); k.Project != "shop" {
+		t.Errorf("a worktree's observation is of the project %s, not of its repository's", k.Project)
 	}
 	if e := items[6].Record.Memory.(*experience.EpisodeRecord); e.Project != "shop" || e.SessionID != "c-1" {
 		t.Errorf("%+v", e)

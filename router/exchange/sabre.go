@@ -13,44 +13,21 @@ import (
 	"skillrouter/router/transfer"
 )
 
-// sabreLine is a line of SABRE's episodes.jsonl, or a row of the table semantic_facts of its facts.db.
-type sabreLine struct {
-	Persona string `json:"persona"`
-
-	Timestamp      string          `json:"timestamp"`
-	ConversationID *string         `json:"conversation_id"`
-	Event          string          `json:"event"`
-	Context        json.RawMessage `json:"context"`
-	Learned        *string         `json:"learned"`
-
-	Key         string          `json:"key"`
-	Category    string          `json:"category"`
-	Value       json.RawMessage `json:"value"` // JSON, or a text that holds it, as a column does
-	CreatedAt   *string         `json:"created_at"`
-	UpdatedAt   *string         `json:"updated_at"`
-	ExpiresAt   *string         `json:"expires_at"`
-	AccessCount int64           `json:"access_count"`
-}
-
 // sabreTables read the facts in SABRE's facts.db.
 var sabreTables = []Table{{"", `SELECT key, category, CAST(value AS TEXT) AS value, persona, created_at, updated_at, expires_at, access_count
 	FROM semantic_facts ORDER BY persona, key`}}
 
 // IsSabre tells whether a line is one of SABRE's, and not of an export or a collection of entries.
 func IsSabre(text []byte) bool {
-	var s sabreLine
-	var other struct {
-		Kind    string `json:"kind"`
-		Content string `json:"content"`
-	}
-	return json.Unmarshal(text, &s) == nil && json.Unmarshal(text, &other) == nil && other.Kind+other.Content == "" &&
-		(s.Event != "" && s.Timestamp != "" || s.Key != "" && len(s.Value) > 0)
+	var t thing
+	return json.Unmarshal(text, &t) == nil && t.text("kind", "content") == "" &&
+		(t.text("event") != "" && t.text("timestamp") != "" || t.text("key") != "" && len(t["value"]) > 0)
 }
 
 // readSabre reads SABRE's episodes and facts: lines, or a list, as sqlite3 -json prints a table.
 func readSabre(r io.Reader, o Options, yield func(Item) bool) error {
 	d := newDocument(r)
-	visit := each(yield, func(place string, s sabreLine) Item { return s.item(place, o) })
+	visit := each(yield, func(place string, t thing) Item { return sabreItem(place, t, o) })
 	next, err := d.peek()
 	if err != nil {
 		return err
@@ -64,30 +41,32 @@ func readSabre(r io.Reader, o Options, yield func(Item) bool) error {
 	return d.end()
 }
 
-func (s sabreLine) item(place string, o Options) Item {
+// sabreItem is a line of SABRE's episodes.jsonl, or a row of the table semantic_facts of its facts.db.
+func sabreItem(place string, t thing, o Options) Item {
+	persona := first(t.text("persona"), check.DefaultPersona)
+	event, key, value, conversation, learned := t.text("event"), t.text("key"), t["value"], t.text("conversation_id"), t.text("learned")
 	switch {
-	case s.Event != "":
+	case event != "":
 		item := episodeLine(place, episode.Episode{
-			ID: idOf("sabre", s.Persona, s.Timestamp, said(s.ConversationID), s.Event, string(s.Context), said(s.Learned)), SessionID: said(s.ConversationID),
-			Event: fitting(line(s.Event), check.MaxName), Context: s.Context, Learned: said(s.Learned), CreatedAt: moment(s.Timestamp),
+			ID:        idOf("sabre", t.text("persona"), t.text("timestamp"), conversation, event, string(t["context"]), learned),
+			SessionID: conversation, Event: fitting(line(event), check.MaxName), Context: t["context"], Learned: learned, CreatedAt: t.at("timestamp"),
 		}, o)
-		item.Record.Memory.(*experience.EpisodeRecord).Persona = first(s.Persona, check.DefaultPersona)
+		item.Record.Memory.(*experience.EpisodeRecord).Persona = persona
 		return item
-	case s.Key == "":
+	case key == "":
 		return Item{Place: place, Field: "event", Refused: "is required, or key and value of a fact"}
-	case len(s.Value) == 0:
+	case len(value) == 0:
 		return Item{Place: place, Field: "value", Refused: "is required"}
 	}
 	f := fact.Fact{
-		Persona: first(s.Persona, check.DefaultPersona), Key: s.Key, Category: s.Category, Value: s.Value,
-		Source: first(o.Source, "sabre"), Author: o.Agent, AccessCount: s.AccessCount,
-		CreatedAt: moment(said(s.CreatedAt)), UpdatedAt: moment(said(s.UpdatedAt)), CachedAt: moment(said(s.UpdatedAt)),
+		Persona: persona, Key: key, Category: t.text("category"), Value: value, Source: first(o.Source, "sabre"), Author: o.Agent, AccessCount: t.number("access_count"),
+		CreatedAt: t.at("created_at"), UpdatedAt: t.at("updated_at"), CachedAt: t.at("updated_at"),
 	}
-	var text string
-	if json.Unmarshal(s.Value, &text) == nil && json.Valid([]byte(text)) {
-		f.Value = json.RawMessage(text)
+	var within string // JSON, as a column holds it
+	if json.Unmarshal(value, &within) == nil && json.Valid([]byte(within)) {
+		f.Value = json.RawMessage(within)
 	}
-	if end := moment(said(s.ExpiresAt)); !end.IsZero() {
+	if end := t.at("expires_at"); !end.IsZero() {
 		f.ExpiresAt, f.TTL = &end, max(1, int64(end.Sub(f.CachedAt)/time.Second))
 	}
 	return Item{Place: place, Record: transfer.Record{Kind: router.KindFact, Memory: &f}}

@@ -44,7 +44,7 @@ func TestSabre(t *testing.T) {
 		}
 		got = append(got, i.Refused)
 	}
-	want := []string{`coder "just a text"`, "default 8080", "", "is required", "is required, or key and value of a fact", "may not be of the type number"}
+	want := []string{`coder "just a text"`, "default 8080", "", "is required", "is required, or key and value of a fact", "is required"}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("a table (-want +got):\n%s%v", diff, err)
 	}

@@ -24,7 +24,6 @@ type texts struct {
 	left  int           // bytes that are still read for the array's next record
 	begun bool          // there was more than white space
 	json  bool          // it is said to be one value of JSON
-	inner bool          // the array is a member of an object, and more may follow
 	count int           // records read
 }
 
@@ -63,11 +62,20 @@ func (r *texts) text() (text []byte, err error) {
 		text, err = r.line()
 	}
 	if err == nil {
-		if crowd := strictjson.CheckCrowd(text); crowd != nil {
-			return nil, &knowledge.BadRecord{Err: crowd}
-		}
+		err = r.check(text)
 	}
 	return text, err
+}
+
+// check returns an error for a record that is too long, or holds too much.
+func (r *texts) check(text []byte) error {
+	if len(text) > r.most {
+		return r.oversize()
+	}
+	if crowd := strictjson.CheckCrowd(text); crowd != nil {
+		return &knowledge.BadRecord{Err: crowd}
+	}
+	return nil
 }
 
 // first returns the first byte of the stream that is no white space, and leaves it there.
@@ -94,19 +102,14 @@ func (r *texts) begin() error {
 	r.begun = true
 	switch c {
 	case '[':
-		r.array = r.decoder()
+		r.left = readAhead * r.most
+		r.array = json.NewDecoder(r)
 		_, err = r.array.Token()
 		return err
 	case '{':
 		return nil
 	}
 	return errs.Errorf(errs.Invalid, "the body is neither a JSON array nor one JSON object a line: it begins with %q", rune(c))
-}
-
-// decoder reads the stream as JSON. It stops at a record that is much too long.
-func (r *texts) decoder() *json.Decoder {
-	r.left = readAhead * r.most
-	return json.NewDecoder(r)
 }
 
 // Read implements io.Reader for the decoder.
@@ -123,30 +126,20 @@ func (r *texts) Read(p []byte) (int, error) {
 func (r *texts) element() ([]byte, error) {
 	r.left = readAhead * r.most
 	if r.array.More() {
-		return r.value()
+		var text json.RawMessage
+		if err := r.array.Decode(&text); err != nil {
+			return nil, r.fault(err)
+		}
+		r.count++
+		return text, nil
 	}
 	if _, err := r.array.Token(); err != nil {
 		return nil, r.fault(err)
-	}
-	if r.inner {
-		return nil, io.EOF
 	}
 	if _, err := r.array.Token(); !errors.Is(err, io.EOF) {
 		return nil, r.malformed("something follows the array")
 	}
 	return nil, io.EOF
-}
-
-// value returns the text of the decoder's next value.
-func (r *texts) value() (text json.RawMessage, err error) {
-	if err := r.array.Decode(&text); err != nil {
-		return nil, r.fault(err)
-	}
-	r.count++
-	if len(text) > r.most {
-		return nil, r.oversize()
-	}
-	return text, nil
 }
 
 // line returns the next line that is not blank.

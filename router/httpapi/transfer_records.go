@@ -15,9 +15,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router/transfer"
 )
@@ -91,68 +91,49 @@ func readImport(list *texts) (request transfer.ImportRequest, err error) {
 func readRecords(list *texts, request *transfer.ImportRequest) error {
 	for {
 		text, err := list.text()
-		var record transfer.Record
-		if bad, unfit := errors.AsType[*knowledge.BadRecord](err); unfit {
-			record.Fault, err = bad.Err, nil
-		} else if err == nil {
-			record = transfer.Sent(text)
-		}
-		switch {
-		case errors.Is(err, io.EOF):
+		if errors.Is(err, io.EOF) {
 			return nil
-		case err != nil:
+		}
+		if err := addRecord(request, text, err); err != nil {
 			return err
-		case record.Kind == "end" && list.array == nil: // an export's last line
-		case len(request.Records) == transfer.MaxImport:
-			return &errs.Error{Code: errs.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
-		default:
-			request.Records = append(request.Records, record)
 		}
 	}
 }
 
+// addRecord adds a record, or why it cannot be used.
+func addRecord(request *transfer.ImportRequest, text []byte, err error) error {
+	var record transfer.Record
+	if bad, unfit := errors.AsType[*knowledge.BadRecord](err); unfit {
+		record.Fault = bad.Err
+	} else if err != nil {
+		return err
+	} else if record = transfer.Sent(text); record.Kind == "end" {
+		return nil // an export's last line
+	}
+	if request.Records = append(request.Records, record); len(request.Records) > transfer.MaxImport {
+		return &errs.Error{Code: errs.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
+	}
+	return nil
+}
+
 // readObject reads an object with records. What lies in a record is its own matter, and its bounds are a record's.
 func readObject(list *texts, request *transfer.ImportRequest) error {
-	list.begun, list.inner, list.array = true, true, list.decoder()
-	members := map[string]any{"dry_run": &request.DryRun, "import_id": &request.ImportID, "source": &request.Source, "records": nil}
-	if _, err := list.array.Token(); err != nil {
-		return list.fault(err)
+	text, err := io.ReadAll(list.in)
+	if err != nil {
+		return brokenOff(err)
 	}
-	for list.array.More() {
-		list.left = readAhead * list.most
-		name, err := list.array.Token()
-		if err != nil {
-			return list.fault(err)
-		}
-		into, known := members[name.(string)]
-		if !known {
-			return errs.InvalidField(check.Head(name.(string), check.MaxName), "is no field of this request, or is there twice")
-		}
-		delete(members, name.(string))
-		if into != nil {
-			err = list.array.Decode(into)
-		} else if open, wrong := list.array.Token(); wrong != nil {
-			err = wrong
-		} else if open != json.Delim('[') {
-			return errs.InvalidField("records", "must be an array")
-		} else if err := readRecords(list, request); err != nil {
+	var body importBody
+	if err := strictjson.Decode(text, &body); err != nil {
+		return err
+	}
+	if body.Records == nil {
+		return errs.InvalidField("records", "is required")
+	}
+	request.DryRun, request.ImportID, request.Source = body.DryRun, body.ImportID, body.Source
+	for _, record := range body.Records {
+		if err := addRecord(request, record, list.check(record)); err != nil {
 			return err
 		}
-		if _, other := errors.AsType[*json.UnmarshalTypeError](err); other {
-			return errs.InvalidField(name.(string), "must be %s", cmp.Or(map[any]string{"dry_run": "true or false"}[name], "a text"))
-		}
-		if err != nil {
-			return list.fault(err)
-		}
-	}
-	if _, err := list.array.Token(); err != nil {
-		return list.fault(err)
-	}
-	if _, err := list.array.Token(); !errors.Is(err, io.EOF) {
-		return list.malformed("something follows the object")
-	}
-	if _, missing := members["records"]; missing {
-		return errs.InvalidField("records", "is required")
 	}
 	return nil
 }

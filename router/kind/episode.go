@@ -14,16 +14,11 @@ import (
 var Episode = Kind{
 	Name: router.KindEpisode, Plural: "episodes", Searched: 7, Exported: 2, OfProject: true, Walled: true, HasAuthor: true,
 	Categories: []string{episode.EventAction, episode.EventError, episode.EventDecision, episode.EventOutcome},
-	Decode:     decoded(func(in *episodeRecord) *experience.EpisodeRecord { return &in.EpisodeRecord }),
+	Decode:     decoded[experience.EpisodeRecord],
 	Page: Page{
 		Folder: "episodes", Title: "title", Key: []string{"id"}, Text: "content", Parts: []Part{{"Learned", "learned"}}, Drop: []string{"number"},
 	},
 	Counted: 2, Held: router.HeldMemory{Type: router.EpisodicMemory, Also: "episodes"},
-}
-
-type episodeRecord struct {
-	head
-	experience.EpisodeRecord
 }
 
 // Episodes are the episodes of a service, with the outcomes of another.

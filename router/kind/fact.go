@@ -16,7 +16,7 @@ import (
 // Fact is what is known of facts.
 var Fact = Kind{
 	Name: router.KindFact, Plural: "facts", Searched: 4, Exported: 5, HasAuthor: true,
-	Decode:  decoded(func(in *factRecord) *fact.Fact { return &in.Fact }),
+	Decode:  decoded[fact.Fact],
 	Page:    Page{Folder: "facts", Title: "key", Key: []string{"persona", "key"}, Drop: []string{"version"}},
 	Counted: 1, Held: router.HeldMemory{Type: router.SemanticMemory, Also: "facts"},
 	Events: []Event{
@@ -31,11 +31,6 @@ var Fact = Kind{
 const (
 	factMembers = "persona, key, category, version, ttl, expires_at?, probe?"
 )
-
-type factRecord struct {
-	head
-	fact.Fact
-}
 
 // Facts are the facts of a service.
 func Facts(service *fact.Facts, rows interface {

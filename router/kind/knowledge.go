@@ -13,7 +13,7 @@ import (
 // Knowledge is what is known of the team's knowledge.
 var Knowledge = Kind{
 	Name: router.KindKnowledge, Plural: "knowledge entries", Searched: 2, Exported: 1, OfProject: true, Walled: true, HasTags: true, HasAuthor: true,
-	Decode:  decoded(func(in *knowledgeRecord) *knowledge.Knowledge { return &in.Knowledge }),
+	Decode:  decoded[knowledge.Knowledge],
 	Page:    Page{Folder: "knowledge", Title: "title", Key: []string{"id"}, Text: "content"},
 	Counted: 6, Held: router.HeldMemory{
 		Type: router.TeamKnowledge, Team: true, Keep: "knowledge is the whole team's: delete it an entry at a time",
@@ -23,11 +23,6 @@ var Knowledge = Kind{
 		{knowledge.EventUpdated, "", "an entry was changed"},
 		{knowledge.EventDeleted, "", "an entry was deleted"},
 	},
-}
-
-type knowledgeRecord struct {
-	head
-	knowledge.Knowledge
 }
 
 // Entries are the entries of a base of knowledge.

@@ -14,7 +14,7 @@ import (
 // Lesson is what is known of lessons.
 var Lesson = Kind{
 	Name: router.KindLesson, Plural: "lessons", Searched: 1, Exported: 3, OfProject: true, Walled: true, HasTags: true, HasAuthor: true,
-	Decode: decoded(func(in *lessonRecord) *lesson.Lesson { return &in.Lesson }),
+	Decode: decoded[lesson.Lesson],
 	Page: Page{
 		Folder: "lessons", Title: "title", Key: []string{"id"},
 		Parts: []Part{{"Context", "context"}, {"What was done", "action_taken"}, {"Outcome", "outcome"}, {"Root cause", "root_cause"}, {"Solution", "solution"}, {"Notes", "body"}},
@@ -23,11 +23,6 @@ var Lesson = Kind{
 	Counted: 7, Held: router.HeldMemory{
 		Type: router.TeamLessons, Team: true, Keep: "lessons are the whole team's, and the guard's rules: retire them one at a time",
 	},
-}
-
-type lessonRecord struct {
-	head
-	lesson.Lesson
 }
 
 // Lessons are the lessons of a service.

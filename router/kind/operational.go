@@ -16,7 +16,7 @@ import (
 var (
 	Task = Kind{
 		Name: router.KindTask, Plural: "tasks", Searched: 5, OfProject: true, HasAuthor: true, Categories: safetext.Strings(operational.TaskStatuses()), Exported: 8,
-		Decode: decoded(func(in *taskRecord) *operational.Task { return &in.Task }),
+		Decode: decoded[operational.Task],
 		Page: Page{
 			Folder: "tasks", Title: "title", Key: []string{"id"}, Text: "description", Parts: []Part{{"Result", "result"}, {"Error", "error"}}, Drop: []string{"number", "waits_for"},
 		},
@@ -27,7 +27,7 @@ var (
 	Message  = Kind{Name: router.KindMessage, Plural: "messages", Searched: 8, HasAuthor: true, Private: true}
 	Reminder = Kind{
 		Name: router.KindReminder, Plural: "reminders", Exported: 7, OfProject: true,
-		Decode:  decoded(func(in *reminderRecord) *operational.Reminder { return &in.Reminder }),
+		Decode:  decoded[operational.Reminder],
 		Page:    Page{Folder: "reminders", Title: "task", Key: []string{"id"}, Text: "task", Parts: []Part{{"Note", "note"}}, StoreIDs: true},
 		Counted: 4, Held: router.HeldMemory{Type: router.ProspectiveMemory, Also: "reminders"},
 	}
@@ -36,16 +36,6 @@ var (
 		Counted: 5, Held: router.HeldMemory{Type: router.WorkingMemory, Also: "sessions", Keep: "working memory ends with its session"},
 	}
 )
-
-type reminderRecord struct {
-	head
-	operational.Reminder
-}
-
-type taskRecord struct {
-	head
-	operational.Task
-}
 
 // Tasks is how the tasks of a service, which searches found, are carried between routers.
 func Tasks(found Memory, service *operational.Tasks, rows interface {

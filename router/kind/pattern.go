@@ -13,16 +13,11 @@ import (
 // Pattern is what is known of patterns. In an export they stand behind the lessons and episodes that they gather.
 var Pattern = Kind{
 	Name: router.KindPattern, Plural: "patterns", Exported: 4,
-	Decode: decoded(func(in *patternRecord) *lesson.PatternRecord { return &in.PatternRecord }),
+	Decode: decoded[lesson.PatternRecord],
 	Page: Page{
 		Folder: "patterns", Title: "pattern_name", Key: []string{"id"}, Text: "description",
 		Parts: []Part{{"Recommended action", "recommended_action"}}, Drop: []string{"number", "confidence", "episode_ids"},
 	},
-}
-
-type patternRecord struct {
-	head
-	lesson.PatternRecord
 }
 
 // Patterns are the patterns of a service.

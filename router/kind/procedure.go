@@ -20,7 +20,7 @@ import (
 // Procedure is what is known of procedures.
 var Procedure = Kind{
 	Name: router.KindProcedure, Plural: "procedures", Searched: 3, Exported: 6, HasAuthor: true,
-	Decode:  decoded(func(in *procedureRecord) *procedure.Procedure { return &in.Procedure }),
+	Decode:  decoded[procedure.Procedure],
 	Page:    Page{Folder: "procedures", Title: "name", Key: []string{"persona", "name"}, Text: "description"},
 	Counted: 3, Held: router.HeldMemory{Type: router.ProceduralMemory, Also: "procedures"},
 	Events: []Event{
@@ -40,11 +40,6 @@ const (
 
 // unprovenConfidence is how far a procedure without runs is believed: nobody has judged it.
 const unprovenConfidence = 0.5
-
-type procedureRecord struct {
-	head
-	procedure.Procedure
-}
 
 // Procedures are the procedures of a service.
 func Procedures(service *procedure.Procedures, rows interface {

@@ -26,18 +26,10 @@ type Part struct{ Heading, Member string }
 // exportPage is how many records are read at a time.
 const exportPage = 200
 
-// head is the member of a record that is not the memory's.
-type head struct {
-	Kind string `json:"kind"`
-}
-
-// decoded reads a record into what holds its kind and its memory, which of returns.
-func decoded[In, T any](of func(in *In) *T) func(text []byte) (any, error) {
-	return func(text []byte) (any, error) {
-		in := new(In)
-		err := strictjson.Decode(text, in)
-		return of(in), err
-	}
+// decoded reads the memory of a record, beside which its kind stands.
+func decoded[T any](text []byte) (any, error) {
+	memory := new(T)
+	return memory, strictjson.DecodeBeside(text, memory, "kind")
 }
 
 // paged is an export that reads page by page, each behind the last record of the one before it.

@@ -21,12 +21,12 @@ type diagnosis struct {
 func systemTools() []tool {
 	return []tool{
 		{
-			name: "health", title: "Health", set: ToolsetAdmin, effect: reads, holds: "status version uptime_ms stats",
+			name: "health", title: "Health", effect: reads, holds: "status version uptime_ms stats",
 			description: "Whether the router is well, since when it runs, and how much it holds.",
 			does:        router.SystemService.Health,
 		},
 		{
-			name: "doctor", title: "Doctor", set: ToolsetAdmin, effect: reads, holds: "ok checks",
+			name: "doctor", title: "Doctor", effect: reads, holds: "ok checks",
 			description: "Settings, databases, indexes, disk and clock, checked; for the captain.",
 			does:        (*Server).doctor,
 		},
@@ -45,7 +45,7 @@ func (s *Server) doctor(ctx context.Context) (diagnosis, error) {
 // embeddingTools are how far the vectors are.
 func embeddingTools() []tool {
 	return []tool{{
-		name: "embedding_status", title: "Embedding status", set: ToolsetAdmin, effect: reads, holds: "state done total",
+		name: "embedding_status", title: "Embedding status", effect: reads, holds: "state done total",
 		description: "How far the vectors are by which search goes by meaning too.",
 		does:        shelf.EmbeddingService.Embeddings,
 	}}
@@ -55,8 +55,8 @@ func embeddingTools() []tool {
 // line: its secret would stand in a model's context, and in every log of it.
 func tokenTools() []tool {
 	return []tool{
-		{name: "list_tokens", title: "List tokens", set: ToolsetAdmin, effect: reads, as: "tokens", does: operational.TokenService.List, none: "No token was issued"},
-		{name: "revoke_token", title: "Revoke a token", set: ToolsetAdmin, effect: steers, as: "token", does: operational.TokenService.Revoke, takes: "token_id!"},
+		{name: "list_tokens", title: "List tokens", effect: reads, as: "tokens", does: operational.TokenService.List, none: "No token was issued"},
+		{name: "revoke_token", title: "Revoke a token", effect: steers, as: "token", does: operational.TokenService.Revoke, takes: "token_id!"},
 	}
 }
 
@@ -64,15 +64,15 @@ func tokenTools() []tool {
 func introspectionTools() []tool {
 	return []tool{
 		{
-			name: "list_memory_categories", title: "List memory categories", set: ToolsetAdmin, effect: reads, holds: "persona categories count held",
+			name: "list_memory_categories", title: "List memory categories", effect: reads, holds: "persona categories count held",
 			does: router.IntrospectionService.Categories, takes: "persona", about: words{"persona": whoseMemory},
 		},
 		{
-			name: "memory_stats", title: "Count what is remembered", set: ToolsetAdmin, effect: reads, holds: "count bytes types personas databases",
+			name: "memory_stats", title: "Count what is remembered", effect: reads, holds: "count bytes types personas databases",
 			does: router.IntrospectionService.Stats, takes: "persona", about: words{"persona": "Only this one's; default everybody's"},
 		},
 		{
-			name: "clear_memory", title: "Clear a memory", set: ToolsetAdmin, effect: steers, readable: true, holds: "persona confirmed count types remaining",
+			name: "clear_memory", title: "Clear a memory", effect: steers, readable: true, holds: "persona confirmed count types remaining",
 			does: router.IntrospectionService.Clear, takes: "category confirm type persona",
 			about: words{"category": "Only this category; default all", "confirm": "true deletes", "type": oneOf(kind.Clearable()...), "persona": whoseMemory},
 		},
@@ -93,7 +93,7 @@ func contextTools() []tool {
 		description: "The whole texts behind handles that an index shows, such as k7f3; ids work too.",
 		does:        (*Server).show, takes: "handles!", about: words{"handles": ""},
 	}, {
-		name: "build_context", title: "Build the context of a task", set: ToolsetOperations, effect: reads, walled: true, holds: "text tokens items left_out",
+		name: "build_context", title: "Build the context of a task", effect: reads, walled: true, holds: "text tokens items left_out",
 		description: "All that is known for a task, from every memory, within a budget of tokens: rules first, then lessons, knowledge, facts, procedures, episodes, open tasks.",
 		does:        (*Server).buildContext, takes: "task! start budget! project persona include_untrusted",
 		about: words{

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -11,21 +10,13 @@ import (
 	"skillrouter/learning"
 )
 
-// entry is how one of the things that an answer shows is put before a model.
+// entry is how one of the things that a search found is put before a model, in words of its own.
 type entry struct {
-	// texts are what may be shortened of it, what matters most first.
-	texts []*string
-	// said is called when the texts are shortened, by cut bytes together. The label is
-	// the router's own words; all that an agent chose, names and ids too, is a line.
-	said func(cut int) (label string, lines []string)
-}
-
-// saying is what a thing says that a search found; of others nothing, and none is folded.
-func (t *thing) saying() (s learning.Saying) {
-	if one, found := t.value.Addr().Interface().(interface{ Says() learning.Saying }); found {
-		s = one.Says()
-	}
-	return s
+	texts  []*string       // what may be shortened of it, what matters most first
+	saying learning.Saying // what it says, to be compared with what others say
+	left   int             // how many bytes of it were left out
+	// said is called when the texts are shortened. The label is the router's own words; all that an agent chose, names and ids too, is a line.
+	said func() (label string, lines []string)
 }
 
 // searched is what a search found, in the words that its text begins with.
@@ -41,14 +32,22 @@ func searched(found int, noun, none, order string, more int, corrected map[strin
 	return fmt.Sprintf("Found %s, %s.%s%s", count(found, noun, many), order, leftOut(more), how)
 }
 
-// fitThings shortens the things, and what else there is, to what an answer may hold together. It returns the things in their
-// order; those that say nearly what a higher one says are beneath that one.
-func fitThings(list []*thing, rest ...*thing) []learning.Folded {
-	folds := learning.FoldAlike(len(list), func(i int) learning.Saying { return list[i].saying() }) // by the texts as they were
-	list = slices.Concat(list, rest)
+// entriesOf are the entries of a list, which is made the answer's own: its texts are shortened in it.
+func entriesOf[T any](list *[]T, one func(*T) entry) (all []entry) {
+	*list = owned(*list)
+	for i := range *list {
+		all = append(all, one(&(*list)[i]))
+	}
+	return all
+}
+
+// fitEntries shortens the entries to what an answer may hold together. It returns them in their order; those that say nearly
+// what a higher one says are beneath that one.
+func fitEntries(list []entry) []learning.Folded {
+	folds := learning.FoldAlike(len(list), func(i int) learning.Saying { return list[i].saying }) // by the texts as they were
 	texts := make([][]*string, len(list))
-	for i, t := range list {
-		texts[i] = t.entry.texts
+	for i := range list {
+		texts[i] = list[i].texts
 	}
 	for i, left := range fitTexts(texts) {
 		list[i].left = left
@@ -56,27 +55,12 @@ func fitThings(list []*thing, rest ...*thing) []learning.Folded {
 	return folds
 }
 
-// thing appends one thing.
-func (f *fence) thing(name string, of any) *thing {
-	t := shapeOf(reflect.TypeOf(of)).thing(reflect.ValueOf(of))
-	t.alone = name
-	f.things([]*thing{t}, fitThings([]*thing{t}))
-	return t
-}
-
-// things appends things to an answer.
-func (f *fence) things(list []*thing, folds []learning.Folded) {
+// entries appends entries to an answer.
+func (f *fence) entries(list []entry, folds []learning.Folded) {
+	f.explain()
 	for place, one := range folds {
-		f.explain()
-		t := list[one.At]
-		label, lines := t.entry.said(t.left)
-		switch {
-		case t.alone == "":
-			label = strings.TrimSpace(fmt.Sprintf("%d. %s", place+1, label))
-		case t.view.entry == nil:
-			label = strings.TrimSuffix("The "+inWords(t.alone)+": "+label, ": ")
-		}
-		f.add(label, append(lines, one.Like())...)
+		label, lines := list[one.At].said()
+		f.add(fmt.Sprintf("%d. %s", place+1, label), append(lines, cutNote(list[one.At].left), one.Like())...)
 	}
 }
 
@@ -112,14 +96,6 @@ func part(name, text string) string {
 		return ""
 	}
 	return name + ": " + text
-}
-
-// redacted says which kinds of secret were cut out of what a call stored.
-func redacted(kinds []string) string {
-	if len(kinds) == 0 {
-		return ""
-	}
-	return " Secrets were cut out of it before it was stored: " + strings.Join(kinds, ", ") + "."
 }
 
 // leftOut says how many results were too much for one answer.
@@ -166,13 +142,4 @@ func cutNote(left int) string {
 		return ""
 	}
 	return fmt.Sprintf("[cut: %d more bytes; ask for fewer results to see more]", left)
-}
-
-// each points to the texts of a list.
-func each(list []string) []*string {
-	texts := make([]*string, len(list))
-	for i := range list {
-		texts[i] = &list[i]
-	}
-	return texts
 }

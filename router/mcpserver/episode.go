@@ -76,8 +76,9 @@ func episodeTools() []tool {
 		{
 			name: "get_recent_episodes", title: "Recent episodes", effect: reads, walled: true, as: "episodes",
 			description: "What happened last, newest first: your current session, or what was before.",
-			does:        (*Server).recentEpisodes, takes: "session_id agent_id limit",
-			about: words{"session_id": `A session, or "*" for all`, "limit": limit},
+			does:        (*Server).recentEpisodes, takes: "session_id agent_id limit", without: "number",
+			entries: func(found *[]pastEpisode) []entry { return entriesOf(found, episodeEntry) },
+			about:   words{"session_id": `A session, or "*" for all`, "limit": limit},
 			said: func(found []pastEpisode) string {
 				if len(found) == 0 {
 					return `Nothing is recorded there. Ask with session_id "*" for other sessions, or use search_episodes.`
@@ -88,8 +89,9 @@ func episodeTools() []tool {
 		{
 			name: "search_episodes", title: "Search episodes", effect: reads, walled: true, holds: "results",
 			description: "Find past situations; without query, the latest.",
-			does:        (*Server).searchEpisodes, takes: "query event_type date_range persona project agent_id limit explain",
-			about: words{"event_type": "Or an event's name", "date_range": "7d, or two dates", "persona": "", "limit": limit},
+			does:        (*Server).searchEpisodes, takes: "query event_type date_range persona project agent_id limit explain", without: "number",
+			entries: func(found *foundEpisodes) []entry { return entriesOf(&found.Results, episodeEntry) },
+			about:   words{"event_type": "Or an event's name", "date_range": "7d, or two dates", "persona": "", "limit": limit},
 			said: func(found foundEpisodes) string {
 				order := "best first"
 				if found.latest {
@@ -99,7 +101,7 @@ func episodeTools() []tool {
 			},
 		},
 		{
-			name: "remember_episode", title: "Remember an episode", set: ToolsetFacts, effect: adds, holds: "episode_id",
+			name: "remember_episode", title: "Remember an episode", effect: adds, holds: "episode_id",
 			description: "Keep an incident or investigation: what it was, what was found, what is to be learned from it.",
 			does:        (*Server).recordEpisode, takes: "event! context learned persona project",
 			said: func(e recordedEpisode) string {
@@ -107,10 +109,11 @@ func episodeTools() []tool {
 			},
 		},
 		{
-			name: "recall_episodes", title: "Recall episodes", set: ToolsetFacts, effect: reads, holds: "episodes",
+			name: "recall_episodes", title: "Recall episodes", effect: reads, holds: "episodes",
 			description: "Past incidents of a persona that are like this, best first. Ask before you investigate.",
-			does:        (*Server).recallEpisodes, takes: "query! time_range limit persona",
-			none: "Nothing like it is remembered. When you are done, keep it with remember_episode",
+			does:        (*Server).recallEpisodes, takes: "query! time_range limit persona", without: "number",
+			entries: func(found *recalledEpisodes) []entry { return entriesOf(&found.Episodes, episodeEntry) },
+			none:    "Nothing like it is remembered. When you are done, keep it with remember_episode",
 		},
 	}
 }
@@ -216,11 +219,11 @@ func shortenFields(list []pastEpisode) {
 }
 
 func episodeEntry(e *pastEpisode) entry {
-	return entry{[]*string{&e.Title, &e.Content}, func(cut int) (string, []string) {
+	return entry{texts: []*string{&e.Title, &e.Content}, saying: e.Says(), said: func() (string, []string) {
 		label := fmt.Sprintf("%s by %s at %s", visible(e.EventType), author(e.AgentID), e.CreatedAt.UTC().Format(time.RFC3339))
 		if e.RelevanceScore != nil {
 			label += fmt.Sprintf(", relevance %.3g", *e.RelevanceScore)
 		}
-		return label, []string{attributes("id", e.ID, "session", e.SessionID, "project", e.Project), e.Title, e.Content, whyNote(e.Why), cutNote(cut)}
+		return label, []string{attributes("id", e.ID, "session", e.SessionID, "project", e.Project), e.Title, e.Content, whyNote(e.Why)}
 	}}
 }

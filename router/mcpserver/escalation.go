@@ -17,12 +17,12 @@ type settlement struct {
 func escalationTools() []tool {
 	return []tool{
 		{
-			name: "pending_escalations", title: "Pending escalations", set: ToolsetLessons, effect: reads, as: "escalations",
+			name: "pending_escalations", title: "Pending escalations", effect: reads, as: "escalations",
 			description: "Lessons and patterns that wait for a supervisor's eye, the most urgent first.",
 			does:        (*Server).pendingEscalations, takes: "agent_id=to limit", about: words{"agent_id": "Only those to this agent"}, none: "Nothing waits",
 		},
 		{
-			name: "resolve_escalation", title: "Settle an escalation", set: ToolsetLessons, effect: ensure, as: "escalation",
+			name: "resolve_escalation", title: "Settle an escalation", effect: ensure, as: "escalation",
 			description: "Say that an escalation was looked at (reviewed), is settled (resolved), or is no matter for its agent (dismissed). Without a status it is resolved.",
 			does:        (*Server).settleEscalation, takes: "escalation_id! status notes",
 			about: words{"status": oneOf(operational.EscalationReviewed, operational.EscalationResolved, operational.EscalationDismissed)},

@@ -51,7 +51,6 @@ func experienceTools() []tool {
 		},
 	}
 	for i := range list {
-		list[i].set = ToolsetExperience
 		if strings.HasPrefix(list[i].name, "recall") {
 			list[i].without, list[i].none = "total", "There is no such experience yet"
 		}

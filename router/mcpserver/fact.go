@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 
 	"skillrouter/internal/errs"
 	"skillrouter/learning/fact"
@@ -10,8 +11,8 @@ import (
 
 type recalledFact struct {
 	Found  bool            `json:"found"`
-	Value  json.RawMessage `json:"value"`          // null if there is none, or if it is cut
-	Fact   any             `json:"fact,omitempty"` // as a thing is shown
+	Value  json.RawMessage `json:"value"` // null if there is none, or if it is cut
+	Fact   record          `json:"fact,omitempty"`
 	Notice string          `json:"notice,omitempty"`
 }
 
@@ -20,9 +21,9 @@ const aKey = "Such as database.orders.schema"
 // factTools are the persona's semantic memory, in a toolset of its own.
 func factTools() []tool {
 	return []tool{
-		{name: "remember_fact", title: "Remember a fact", set: ToolsetFacts, effect: ensure, holds: "key version", does: fact.Service.Remember, takes: "key! value! ttl category persona probe source"},
+		{name: "remember_fact", title: "Remember a fact", effect: ensure, holds: "key version", does: fact.Service.Remember, takes: "key! value! ttl category persona probe source"},
 		{
-			name: "recall_fact", title: "Recall a fact", set: ToolsetFacts, effect: reads, holds: "found value",
+			name: "recall_fact", title: "Recall a fact", effect: reads, holds: "found value",
 			description: "The value under a key, or found: false. Ask before an expensive lookup.",
 			does:        (*Server).recallFact, takes: "key! persona stale_ok",
 			about: words{"key": aKey, "persona": whoseMemory, "stale_ok": "An expired one too"},
@@ -31,9 +32,9 @@ func factTools() []tool {
 				lists: fact.Service.Search, asks: fact.Query{Limit: listedPerKind}, members: "persona key",
 			},
 		},
-		{name: "search_facts", title: "Search facts", set: ToolsetFacts, effect: reads, holds: "facts", does: fact.Service.Search, takes: "category pattern persona cursor limit"},
+		{name: "search_facts", title: "Search facts", effect: reads, holds: "facts", does: fact.Service.Search, takes: "category pattern persona cursor limit"},
 		{
-			name: "update_fact", title: "Update a fact", set: ToolsetFacts, effect: ensure, as: "fact",
+			name: "update_fact", title: "Update a fact", effect: ensure, as: "fact",
 			description: "Give a fact that is there a new value; its time to live begins anew.",
 			does:        fact.Service.Update, takes: "key! value! persona ttl if_version",
 			about: words{
@@ -41,7 +42,7 @@ func factTools() []tool {
 			},
 		},
 		{
-			name: "forget_fact", title: "Forget a fact", set: ToolsetFacts, effect: steers, holds: "deleted",
+			name: "forget_fact", title: "Forget a fact", effect: steers, holds: "deleted",
 			description: "Delete a fact; restore_deleted brings it back within 30 days.",
 			does:        fact.Service.Forget, takes: "key! persona", about: words{"key": aKey, "persona": whoseMemory},
 		},
@@ -56,11 +57,13 @@ func (s *Server) recallFact(ctx context.Context, ref fact.Ref) (out recalledFact
 	if err != nil {
 		return out, "", err
 	}
-	f := newFence("Found.")
-	one := f.thing("fact", found)
-	out = recalledFact{Found: true, Fact: one.fields().Interface(), Notice: notice}
-	if one.left == 0 {
-		out.Value = found.Value
+	shown, text, err := (&tool{as: "fact"}).answer(reflect.ValueOf(found))
+	if err != nil {
+		return out, "", err
 	}
-	return out, f.String(), nil
+	out = recalledFact{Found: true, Value: found.Value, Fact: shown[0].things[0], Notice: notice}
+	if shown[0].things[0].member("cut_bytes") != nil {
+		out.Value = nil
+	}
+	return out, text, nil
 }

@@ -101,7 +101,6 @@ func TestHostileTextStaysFenced(t *testing.T) {
 		{"list_lessons", map[string]any{}},
 		{"get_lesson", map[string]any{"lesson": "1"}},
 		{"retire_lesson", map[string]any{"lesson": "1", "reason": order}},
-		{"lesson_history", map[string]any{"lesson": "1"}},
 	} {
 		text, fields, failed := call(t, client, c.tool, c.arguments)
 		if failed {
@@ -114,7 +113,7 @@ func TestHostileTextStaysFenced(t *testing.T) {
 		if strings.Contains(own, order) {
 			t.Errorf("%s: an agent's text stands outside the fence:\n%s", c.tool, own)
 		}
-		if !strings.Contains(own, "agent mallory") && !strings.Contains(own, "agent captain") {
+		if !strings.Contains(text, "mallory") && !strings.Contains(text, "captain") {
 			t.Errorf("%s: nobody is named as the writer:\n%s", c.tool, own)
 		}
 		if strings.ContainsAny(text, "\x1b\u202e\U000e0041") {

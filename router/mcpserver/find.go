@@ -64,12 +64,12 @@ func (s *Server) addFindTools() {
 	if len(s.tools) == 0 {
 		return
 	}
-	s.add(tool{
+	s.add(ToolsetCore, tool{
 		name: findTools, title: "Find tools", effect: reads, walled: true, holds: "tools",
 		description: "Search further tools: facts, procedures, reminders, team tasks, scans, admin, more.",
 		does:        (*Server).findTools, takes: "query! enable limit",
 	})
-	s.add(tool{
+	s.add(ToolsetCore, tool{
 		name: callTool, title: "Call a found tool", effect: steers, readable: true, walled: true, // what is called says itself
 		description: "Call a tool of find_tools.",
 		does:        (*Server).callFound, takes: "name! arguments",

@@ -20,16 +20,36 @@ type checkedAction struct {
 	ApprovalID   string        `json:"approval_id,omitempty"`
 }
 
-// guardTools are the check before an action, and what is said after it.
+// guardTools are the check before an action, what is said after it, the guard's rules and its ledger.
 func guardTools() []tool {
-	return append([]tool{
+	return []tool{
 		{
 			name: "check_before_action", title: "Check before an action", effect: reads, walled: true, holds: "decision",
 			description: "Whether the team learned never to do this. Ask before a command that could do harm.",
 			does:        (*Server).check, takes: "proposed_action context domain tool args folder",
 		},
-		{name: "check_outcome", title: "After a checked action", set: ToolsetLessons, effect: ensure, holds: "check_id outcome rules", does: guard.Service.Outcome, takes: "check_id! outcome! result notes"},
-	}, ruleTools()...)
+		{name: "check_outcome", title: "After a checked action", effect: ensure, holds: "check_id outcome rules", does: guard.Service.Outcome, takes: "check_id! outcome! result notes"},
+		{
+			name: "list_rules", title: "Guard rules", effect: reads, holds: "rules total",
+			does: guard.Service.Rules, takes: "source domain severity demoted blocks cursor limit", none: "No rule fits",
+			without: "source active deterministic overridden_with_success overridden_with_failure overridden_with_partial",
+		},
+		{name: "restore_rule", title: "Restore a rule", effect: ensure, as: "rule", does: guard.Service.RestoreRule, takes: "rule_id! notes"},
+		{
+			name: "list_checks", title: "The guard's ledger", effect: reads, holds: "checks",
+			does: guard.Service.Ledger, takes: "agent_id=agent project rule_id decision outcome cursor limit", none: "No check fits",
+			about: words{"decision": oneOf(rule.DecisionAllow, rule.DecisionWarn, rule.DecisionBlock)},
+		},
+	}
+}
+
+// packTools are the guard's packs of rules, for the captain.
+func packTools() []tool {
+	return []tool{
+		{name: "list_packs", title: "Packs of the guard", effect: reads, holds: "packs count", does: guard.Service.Packs, takes: "project"},
+		{name: "set_packs", title: "Switch packs", effect: ensure, holds: "packs count", does: guard.Service.SetPacks, takes: "names all mode! project"},
+		{name: "explain_action", title: "Explain a verdict", effect: reads, holds: "decision acts", does: guard.Service.Explain, takes: "proposed_action tool args"},
+	}
 }
 
 // check checks an action, and shows the person before the client what waits for an approval.

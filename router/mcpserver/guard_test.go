@@ -68,7 +68,7 @@ func TestCheckNamesItself(t *testing.T) {
 func TestOutcomeTellsOfDemotion(t *testing.T) {
 	client := dial(t, mcpserver.New(new(house).services(), mcpserver.Options{Toolsets: toolsets(t, "lessons")}))
 	for check, want := range map[string]string{
-		"c1":   `"confidence":0.39,"precision":0.57,"demoted":true`,
+		"c1":   "confidence: 0.39\n     precision: 0.57\n     demoted: true",
 		"told": "duplicate",
 		"gone": "no check has this id",
 	} {

@@ -8,6 +8,9 @@ import (
 	"skillrouter/learning/knowledge"
 )
 
+// unfelt are the members of an entry that no model needs.
+const unfelt = "source use_count last_used created_at updated_at redacted relevance"
+
 // knowledgeTools are the two that every agent needs, and those that look after single entries.
 func knowledgeTools() []tool {
 	return []tool{
@@ -30,42 +33,38 @@ func knowledgeTools() []tool {
 		{
 			name: "search_knowledge", title: "Search knowledge", effect: reads, holds: "results",
 			description: "Find what agents have learned. Ask before you solve a problem; give error texts and names as they are.",
-			does:        knowledge.Service.Search, takes: "query! category project tags limit explain", without: "count tried",
-			about: words{"tags": "All of these", "limit": upTo(learning.MaxLimit, learning.DefaultKnowledgeLimit)},
+			does:        knowledge.Service.Search, takes: "query! category project tags limit explain", without: "count tried " + unfelt,
+			entries: func(found *knowledge.Results) []entry { return entriesOf(&found.Results, knowledgeEntry) },
+			about:   words{"tags": "All of these", "limit": upTo(learning.MaxLimit, learning.DefaultKnowledgeLimit)},
 			said: func(found knowledge.Results) string {
 				return searched(len(found.Results), "entry", "Nothing was found. Try other words or drop the filters; once you have solved it, write it down with store_knowledge.", "best first", found.LeftOut, found.Corrected, found.Notice)
 			},
 		},
 		{
-			name: "get_knowledge", title: "One entry of knowledge", set: ToolsetLessons, effect: reads, walled: true, as: "entry",
+			name: "get_knowledge", title: "One entry of knowledge", effect: reads, walled: true, as: "entry", without: unfelt,
 			description: "An entry of knowledge, whole.",
 			does:        knowledge.Service.Entry, takes: "knowledge_id!",
 			resource: &resource{template: "memory://knowledge/{id}", name: "knowledge", description: "An entry of the team's knowledge", arguments: []string{"knowledge_id"}},
 		},
 		{
-			name: "update_knowledge", title: "Update knowledge", set: ToolsetLessons, effect: ensure, walled: true, as: "entry",
+			name: "update_knowledge", title: "Update knowledge", effect: ensure, walled: true, as: "entry", without: unfelt,
 			description: "Correct an entry of knowledge; what is left out stays.",
 			does:        knowledge.Service.Update, takes: "knowledge_id! title content category tags project source superseded_by",
 		},
 		{
-			name: "delete_knowledge", title: "Delete knowledge", set: ToolsetLessons, effect: steers, walled: true, holds: "deleted",
+			name: "delete_knowledge", title: "Delete knowledge", effect: steers, walled: true, holds: "deleted",
 			description: "Delete an entry of knowledge; restore_deleted brings it back within 30 days.",
 			does:        knowledge.Service.Delete, takes: "knowledge_id!",
 		},
 	}
 }
 
-// entryAlone is an entry that nothing was searched for, which it fits best.
-func entryAlone(k knowledge.Knowledge) knowledge.Hit {
-	return knowledge.Hit{Knowledge: k, RelevanceScore: 1}
-}
-
 func knowledgeEntry(hit *knowledge.Hit) entry {
-	return entry{[]*string{&hit.Title, &hit.Content}, func(cut int) (string, []string) {
+	return entry{texts: []*string{&hit.Title, &hit.Content}, saying: hit.Says(), said: func() (string, []string) {
 		return fmt.Sprintf("relevance %.3g, by %s, trust %q", hit.RelevanceScore, author(hit.Author), string(hit.Trust)), []string{
 			attributes("id", hit.ID, "category", hit.Category, "project", hit.Project, "tags", strings.Join(hit.Tags, ", "),
 				"superseded by", hit.SupersededBy),
-			hit.Title, hit.Content, whyNote(hit.Why), cutNote(cut),
+			hit.Title, hit.Content, whyNote(hit.Why),
 		}
 	}}
 }

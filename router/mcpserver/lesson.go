@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,21 +29,10 @@ type lessonListing struct {
 	lesson.Filter
 }
 
-// lessonChange is a change without the text of an edit, which get_lesson and the HTTP side have.
-type lessonChange struct {
-	lesson.Change
-	Level      lesson.Level  `json:"level,omitempty"` // these three after the change
-	Status     lesson.Status `json:"status,omitempty"`
-	Confidence *float64      `json:"confidence,omitempty"`
-}
-
-func shownChange(c lesson.Change) lessonChange {
-	shown := lessonChange{Change: c}
-	if c.After != nil {
-		shown.Level, shown.Status, shown.Confidence = c.After.Level, c.After.Status, &c.After.Confidence
-	}
-	return shown
-}
+// unneeded are the members of a lesson that no model needs.
+const unneeded = "related_files contexts trigger_pattern block_action proposed transferability source_case_ids pattern_id " +
+	"initial_confidence decay_constant confidence_at last_occurred times_applied times_succeeded validated validated_by validation_notes " +
+	"last_validated_at superseded_by retired_at retired_reason deprecated updated_at relevance"
 
 const theLesson = "Its id or number"
 
@@ -59,21 +47,21 @@ func lessonTools() []tool {
 			takes: "lesson_type! domain! title! context! action_taken! outcome! category root_cause solution alternatives severity tags related_commands project",
 		},
 		{
-			name: "get_relevant_lessons", title: "Relevant lessons", set: ToolsetLessons, effect: reads, holds: "results",
+			name: "get_relevant_lessons", title: "Relevant lessons", effect: reads, holds: "results",
 			description: "The lessons that fit a task. Ask before you begin it.",
-			does:        lesson.Service.Relevant, takes: "context! domain max_results explain", without: "count tried",
+			does:        lesson.Service.Relevant, takes: "context! domain max_results explain", without: "count tried " + unneeded,
 			about: words{"context": "The task", "domain": "", "max_results": upTo(learning.MaxLimit, lesson.DefaultLimit)},
 			said: func(found lesson.Results) string {
 				return searched(len(found.Results), "lesson", "No lesson fits. Once you have learned something here, use report_lesson.", "best first", found.LeftOut, found.Corrected, found.Notice)
 			},
 		},
 		{
-			name: "list_lessons", title: "List lessons", set: ToolsetLessons, effect: reads, walled: true, holds: "lessons",
+			name: "list_lessons", title: "List lessons", effect: reads, walled: true, holds: "lessons",
 			description: "Lessons by what they are, newest first; retired ones only if asked for.",
-			does:        (*Server).listLessons, takes: "lesson_type domain category severity level status tag project cursor limit",
+			does:        (*Server).listLessons, takes: "lesson_type domain category severity level status tag project cursor limit", without: unneeded,
 		},
 		{
-			name: "get_lesson", title: "One lesson", set: ToolsetLessons, effect: reads, as: "lesson",
+			name: "get_lesson", title: "One lesson", effect: reads, as: "lesson", without: unneeded,
 			does: lesson.Service.Lesson, takes: "lesson!", about: lessons,
 			resource: &resource{
 				template: "memory://lessons/{id}", name: "lesson", description: "A lesson, by its id or number", arguments: []string{"lesson"},
@@ -81,29 +69,29 @@ func lessonTools() []tool {
 			},
 		},
 		{
-			name: "validate_lesson", title: "Judge a lesson", set: ToolsetLessons, effect: adds, as: "lesson",
+			name: "validate_lesson", title: "Judge a lesson", effect: adds, as: "lesson", without: unneeded,
 			description: "Say whether a lesson holds; its confidence moves with it.",
 			does:        lesson.Service.Validate, takes: "lesson! validation_type! notes",
 			about: words{"lesson": theLesson, "validation_type": oneOf(lesson.ValidationTypes()...), "notes": "Why"},
 		},
-		{name: "promote_lesson", title: "Promote a lesson", set: ToolsetLessons, effect: adds, as: "lesson", does: lesson.Service.Promote, takes: "lesson! source_case_ids title notes", about: lessons},
-		{name: "retire_lesson", title: "Retire a lesson", set: ToolsetLessons, effect: adds, as: "lesson", does: lesson.Service.Retire, takes: "lesson! reason! superseded_by", about: lessons},
-		{name: "restore_lesson", title: "Restore a lesson", set: ToolsetLessons, effect: ensure, as: "lesson", does: lesson.Service.Restore, takes: "lesson! note", about: words{"lesson": theLesson, "note": "Why"}},
+		{name: "promote_lesson", title: "Promote a lesson", effect: adds, as: "lesson", without: unneeded, does: lesson.Service.Promote, takes: "lesson! source_case_ids title notes", about: lessons},
+		{name: "retire_lesson", title: "Retire a lesson", effect: adds, as: "lesson", without: unneeded, does: lesson.Service.Retire, takes: "lesson! reason! superseded_by", about: lessons},
+		{name: "restore_lesson", title: "Restore a lesson", effect: ensure, as: "lesson", without: unneeded, does: lesson.Service.Restore, takes: "lesson! note", about: words{"lesson": theLesson, "note": "Why"}},
 		{
-			name: "review_lessons", title: "Lessons to look at", set: ToolsetLessons, effect: reads, holds: "promotions stale",
+			name: "review_lessons", title: "Lessons to look at", effect: reads, holds: "promotions stale",
 			does: lesson.Service.Review, takes: "stale_days domain limit", none: "Nothing needs an eye",
 		},
-		{name: "lesson_history", title: "What happened to a lesson", set: ToolsetLessons, effect: reads, as: "changes", does: lesson.Service.History, takes: "lesson!", about: lessons},
+		{name: "lesson_history", title: "What happened to a lesson", effect: reads, as: "changes", does: lesson.Service.History, takes: "lesson!", about: lessons},
 	}
 }
 
 // memoryTools are what an agent should know.
 func memoryTools() []tool {
 	return []tool{{
-		name: "get_agent_memory", title: "What an agent should know", set: ToolsetLessons, effect: reads,
+		name: "get_agent_memory", title: "What an agent should know", effect: reads,
 		holds:       "agent lessons_count critical_lessons anti_patterns recent_lessons last_updated",
 		description: "What you should know before you work: critical lessons, what never to do, and what was learned lately in your domain.",
-		does:        (*Server).agentMemory, takes: "agent_id", none: "There is nothing to know yet",
+		does:        (*Server).agentMemory, takes: "agent_id", without: unneeded, none: "There is nothing to know yet",
 	}}
 }
 
@@ -112,16 +100,16 @@ func patternTools() []tool {
 	judged := words{"pattern": "Its id or number"}
 	return []tool{
 		{
-			name: "emerging_patterns", title: "Emerging patterns", set: ToolsetLessons, effect: reads, as: "patterns",
+			name: "emerging_patterns", title: "Emerging patterns", effect: reads, as: "patterns",
 			description: "What recurs in the team's lessons and experiences and nobody has confirmed, with why it was taken for a pattern.",
 			does:        (*Server).emergingPatterns, takes: "pattern_type domain limit", about: words{"pattern_type": oneOf(lesson.PatternTypes()...)},
 		},
 		{
-			name: "confirm_pattern", title: "Confirm a pattern", set: ToolsetLessons, effect: ensure, as: "pattern",
+			name: "confirm_pattern", title: "Confirm a pattern", effect: ensure, as: "pattern",
 			description: "Say that a pattern is real and should be enforced.",
 			does:        lesson.PatternService.Confirm, takes: "pattern! notes", about: judged,
 		},
-		{name: "deprecate_pattern", title: "Deprecate a pattern", set: ToolsetLessons, effect: ensure, as: "pattern", does: lesson.PatternService.Deprecate, takes: "pattern! notes", about: judged},
+		{name: "deprecate_pattern", title: "Deprecate a pattern", effect: ensure, as: "pattern", does: lesson.PatternService.Deprecate, takes: "pattern! notes", about: judged},
 	}
 }
 
@@ -186,27 +174,4 @@ func saidOfReport(r lesson.Reported) string {
 		fmt.Fprintf(&said, "\nNote: %s", visible(note))
 	}
 	return said.String()
-}
-
-func lessonEntry(l *lesson.Lesson) entry {
-	texts := []*string{&l.Title, &l.Solution, &l.RootCause, &l.Outcome, &l.Context, &l.Action}
-	texts = append(append(append(texts, each(l.Alternatives)...), each(l.RelatedCommands)...), &l.Body)
-	return entry{texts, func(cut int) (string, []string) {
-		return fmt.Sprintf("lesson %d, %s, %s, %s %s, confidence %.2f, seen %d×, by %s, trust %q",
-			l.Number, l.Type, l.Severity, l.Status, l.Level, l.Confidence, l.Occurrences, author(l.SourceAgent), string(l.Trust)), []string{
-			attributes("id", l.ID, "domain", l.Domain, "category", l.Category, "project", l.Project, "tags", strings.Join(l.Tags, ", ")),
-			l.Title, part("Context", l.Context), part("Done", l.Action), part("Outcome", l.Outcome), part("Root cause", l.RootCause),
-			part("Solution", l.Solution), part("Instead", strings.Join(l.Alternatives, "; ")), part("Commands", strings.Join(l.RelatedCommands, "; ")),
-			l.Body, cutNote(cut),
-		}
-	}}
-}
-
-// foundLesson is a lesson with how well it fits.
-func foundLesson(hit *lesson.Hit) entry {
-	e := lessonEntry(&hit.Lesson)
-	return entry{e.texts, func(cut int) (string, []string) {
-		label, lines := e.said(cut)
-		return label + fmt.Sprintf(", relevance %.3g", hit.Score), slices.Insert(lines, len(lines)-1, whyNote(hit.Why))
-	}}
 }

@@ -96,12 +96,12 @@ func mailboxTools() []tool {
 			about: words{"limit": upTo(comms.MaxLimit, defaultMessages), "agent_id": ""},
 		},
 		{
-			name: "message_receipts", title: "A message's receipts", set: ToolsetOperations, effect: reads, holds: "message_id receipts",
+			name: "message_receipts", title: "A message's receipts", effect: reads, holds: "message_id receipts",
 			description: "How far a message that you sent has come with each recipient: delivered, read, acknowledged.",
 			does:        (*Server).receipts, takes: "message_id!", about: words{"message_id": "Of send_signal"}, none: "Nobody was handed it yet",
 		},
 		{
-			name: "overdue_messages", title: "Overdue messages", set: ToolsetOperations, effect: reads, as: "messages",
+			name: "overdue_messages", title: "Overdue messages", effect: reads, as: "messages",
 			description: "Messages that want an acknowledgement and have not had one for long, and who owes it.",
 			does:        (*Server).overdue, takes: "older_than_seconds limit", none: "Nothing is overdue",
 		},

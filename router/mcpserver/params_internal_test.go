@@ -108,8 +108,10 @@ func TestListsAreNeverNull(t *testing.T) {
 		t.Errorf("%s", raw)
 	}
 	for _, found := range []any{[]string(nil), []operational.Task(nil)} {
-		shown := newAnswers(&tool{as: "list"}, reflect.TypeOf(found))
-		fields, _ := shown.show(reflect.ValueOf(found))
+		fields, _, err := (&tool{as: "list"}).answer(reflect.ValueOf(found))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if raw, _ := json.Marshal(fields); string(raw) != `{"list":[]}` {
 			t.Errorf("%s", raw)
 		}

@@ -20,7 +20,7 @@ func Procedures(service procedure.Service) Tools {
 		s.receivers[reflect.TypeFor[procedure.Service]()] = reflect.ValueOf(service)
 		s.receivers[reflect.TypeFor[procedures]()] = reflect.ValueOf(procedures{service})
 		for _, t := range procedureTools() {
-			s.add(t)
+			s.add("procedures", t)
 		}
 	}
 }
@@ -69,7 +69,7 @@ type stepView struct {
 
 // procedureTools are the persona's procedural memory, in a toolset of its own.
 func procedureTools() []tool {
-	list := []tool{
+	return []tool{
 		{name: "remember_procedure", title: "Remember a procedure", effect: ensure, holds: "persona name version changed", does: procedure.Service.Save, takes: "name! steps! category description params persona"},
 		{
 			name: "recall_procedure", title: "Recall a procedure", effect: reads, holds: "found",
@@ -115,10 +115,6 @@ func procedureTools() []tool {
 			does:        procedures.run, takes: "run_id! again",
 		},
 	}
-	for i := range list {
-		list[i].set = ToolsetProcedures
-	}
-	return list
 }
 
 func (p procedures) recall(ctx context.Context, ref procedure.Ref) (out recalledProcedure, err error) {

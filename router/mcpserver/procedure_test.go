@@ -16,10 +16,10 @@ func TestProcedureTools(t *testing.T) {
 		arguments map[string]any
 		says      []string
 	}{
-		{"remember_procedure", map[string]any{"name": "deploy", "steps": []any{map[string]any{"action": "x"}}}, []string{"name=deploy, version 2", "password"}},
-		{"recall_procedure", map[string]any{"name": "nobody"}, []string{"no such procedure", "one may be what you need", "name=deploy"}},
-		{"recall_procedure", map[string]any{"name": "roll it out"}, []string{"runs 4, success rate 0.75", "git push", "execute_procedure"}},
-		{"list_procedures", map[string]any{}, []string{"name=deploy", "ask again with this as after"}},
+		{"remember_procedure", map[string]any{"name": "deploy", "steps": []any{map[string]any{"action": "x"}}}, []string{"name: deploy", "version: 2", "password"}},
+		{"recall_procedure", map[string]any{"name": "nobody"}, []string{"no such procedure", "one may be what you need", "name: deploy"}},
+		{"recall_procedure", map[string]any{"name": "roll it out"}, []string{"runs: 4", "success_rate: 0.75", "git push", "execute_procedure"}},
+		{"list_procedures", map[string]any{}, []string{"name: deploy", "ask again with next as after"}},
 		{"execute_procedure", map[string]any{"name": "deploy"}, []string{"Run r is running", "Step 0 is handed out", "Run: git push"}},
 		{"get_run", map[string]any{"run_id": "r", "again": true}, []string{"was handed out before, and how it went is unknown"}},
 		{"report_step", map[string]any{"run_id": "r", "index": 0, "status": "succeeded"}, []string{"Run r is succeeded"}},

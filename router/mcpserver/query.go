@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"skillrouter/internal/check"
-	"skillrouter/learning"
 	"skillrouter/router"
 	"skillrouter/router/classify"
 )
@@ -37,9 +36,8 @@ func (s *Server) ask(ctx context.Context, q router.Query) (out answer, text stri
 
 func shownAnswer(found router.Answer) (answer, string) {
 	out := answer{Answer: found}
-	out.Items = owned(found.Items)
-	folds := learning.FoldFound(out.Items) // by the texts as they are
-	left := fitItems(out.Items)
+	list := entriesOf(&out.Items, itemEntry)
+	folds := fitEntries(list)
 	f := newFence("Asked: %s (confidence %.2f, from %s).", found.QueryType, found.Confidence, found.Source)
 	if found.Miss != nil {
 		fmt.Fprintf(f, " Missed: %s.", visible(found.Miss.Reason))
@@ -53,38 +51,22 @@ func shownAnswer(found router.Answer) (answer, string) {
 	if found.Summary != "" { // it names tasks and agents in their owners' words
 		f.add("In short:", found.Summary)
 	}
-	addItems(f, out.Items, folds, left)
+	f.entries(list, folds)
 	return out, f.String()
 }
 
-// fitItems shortens items to what an answer may hold, and returns how many bytes of each content were left out.
-func fitItems(items []router.Item) []int {
-	texts, left := make([][]*string, len(items)), make([]int, len(items))
-	for i := range items {
-		texts[i], left[i] = []*string{&items[i].Title, &items[i].Text}, len(items[i].Text)
-	}
-	fitTexts(texts)
-	for i := range items {
-		left[i] -= len(items[i].Text)
-	}
-	return left
-}
-
-// addItems puts items into the fence.
-func addItems(f *fence, items []router.Item, folds []learning.Folded, left []int) {
-	for i, one := range folds {
-		item := items[one.At]
+func itemEntry(item *router.Item) entry {
+	return entry{texts: []*string{&item.Title, &item.Text}, saying: item.Says(), said: func() (string, []string) {
 		var fields string
 		if len(item.Fields) > 0 {
 			if raw, err := json.Marshal(item.Fields); err == nil {
 				fields = check.Head(string(raw), 4<<10)
 			}
 		}
-		label := fmt.Sprintf("%d. %s", i+1, visible(item.Kind))
+		label := visible(item.Kind)
 		if item.AgentID != "" {
 			label += ", " + author(item.AgentID)
 		}
-		f.add(label,
-			attributes("id", item.ID, "project", item.Project), item.Title, item.Text, fields, cutNote(left[one.At]), one.Like())
-	}
+		return label, []string{attributes("id", item.ID, "project", item.Project), item.Title, item.Text, fields}
+	}}
 }

@@ -18,7 +18,7 @@ type oneFinding struct {
 
 // reconTools are what is scanned, the scans and what they found.
 func reconTools() []tool {
-	list := []tool{
+	return []tool{
 		{name: "store_environment", title: "Store an environment", effect: ensure, as: "environment", does: operational.ReconService.StoreEnvironment, takes: "name! kind description project"},
 		{name: "list_environments", title: "List environments", effect: reads, as: "environments", does: operational.ReconService.Environments, takes: "project", none: "No environment is known"},
 		{name: "start_scan", title: "Start a scan", effect: adds, as: "scan", does: operational.ReconService.StartScan, takes: "environment! scanner! status summary"},
@@ -46,10 +46,6 @@ func reconTools() []tool {
 		},
 		{name: "decide_finding", title: "Decide on a finding", effect: adds, as: "finding", does: operational.ReconService.Decide, takes: "finding_id! status! note"},
 	}
-	for i := range list {
-		list[i].set = ToolsetOperations
-	}
-	return list
 }
 
 // reportFindings reports what does not say who found it as the caller's.

@@ -1,21 +1,6 @@
 package mcpserver
 
-import (
-	"encoding/json"
-
-	"skillrouter/operational"
-)
-
-// reminder is what a model needs of a reminder.
-type reminder struct {
-	operational.Reminder
-	Trigger string          `json:"trigger"`
-	Context json.RawMessage `json:"context"` // null if there is none, or if it is cut
-}
-
-func shownReminder(r operational.Reminder) reminder {
-	return reminder{r, string(r.TriggerType) + ":" + r.TriggerValue, r.Context}
-}
+import "skillrouter/operational"
 
 // reminderTools are the persona's prospective memory, in a toolset of its own.
 func reminderTools() []tool {
@@ -36,7 +21,7 @@ func reminderTools() []tool {
 		{name: "report_event", title: "Report an event", effect: adds, as: "fired", does: operational.ReminderService.Happened, takes: "name! data project"},
 	}
 	for i := range list {
-		list[i].set = ToolsetReminders
+		list[i].without = "conversation_id message_id created_at updated_at"
 	}
 	return list
 }

@@ -12,7 +12,7 @@ import (
 // searchTools are the search over every memory.
 func searchTools() []tool {
 	return []tool{{
-		name: "search_all", title: "Search every memory", set: ToolsetOperations, effect: reads, holds: "results count kinds",
+		name: "search_all", title: "Search every memory", effect: reads, holds: "results count kinds",
 		description: "Find what fits, of any kind, in one list: lessons, knowledge, procedures, facts, tasks, findings, episodes and your own messages. If nothing fits it says what was tried.",
 		does:        search.Service.Search, takes: "query! kinds project category tags agent_id time_range limit",
 		about: words{

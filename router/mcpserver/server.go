@@ -178,38 +178,40 @@ func (s *Server) addTools() {
 		}
 	}
 	for _, family := range []struct {
+		set     string // of its tools, but for those of the core
 		service any
 		tools   func() []tool
 	}{
-		{s.services.Knowledge, knowledgeTools},
-		{s.services.Episodes, episodeTools},
-		{s.services.Memory, memoryTools},
-		{s.services.Router, queryTools},
-		{s.services.Mailbox, mailboxTools},
-		{s.services.Presence, agentTools},
-		{s.services.Lessons, lessonTools},
-		{s.services.Tasks, teamTaskTools},
-		{s.services.Leases, leaseTools},
-		{s.services.Facts, factTools},
-		{s.services.Recon, reconTools},
-		{s.services.Search, searchTools},
-		{s.services.Patterns, patternTools},
-		{s.services.Escalations, escalationTools},
-		{s.services.Experiences, experienceTools},
-		{s.services.Guard, guardTools},
-		{s.services.Reminders, reminderTools},
-		{s.services.Sessions, sessionTools},
-		{s.services.Consolidation, consolidationTools},
-		{s.services.Context, contextTools},
-		{s.services.Introspection, introspectionTools},
-		{s.services.Trash, trashTools},
-		{s.services.Tokens, tokenTools},
-		{s.services.System, systemTools},
-		{s.services.Embeddings, embeddingTools},
+		{"lessons", s.services.Knowledge, knowledgeTools},
+		{"facts", s.services.Episodes, episodeTools},
+		{"lessons", s.services.Memory, memoryTools},
+		{ToolsetCore, s.services.Router, queryTools},
+		{"operations", s.services.Mailbox, mailboxTools},
+		{"operations", s.services.Presence, agentTools},
+		{"lessons", s.services.Lessons, lessonTools},
+		{"operations", s.services.Tasks, teamTaskTools},
+		{"operations", s.services.Leases, leaseTools},
+		{"facts", s.services.Facts, factTools},
+		{"operations", s.services.Recon, reconTools},
+		{"operations", s.services.Search, searchTools},
+		{"lessons", s.services.Patterns, patternTools},
+		{"lessons", s.services.Escalations, escalationTools},
+		{"experience", s.services.Experiences, experienceTools},
+		{"lessons", s.services.Guard, guardTools},
+		{"admin", s.services.Guard, packTools},
+		{"reminders", s.services.Reminders, reminderTools},
+		{"operations", s.services.Sessions, sessionTools},
+		{"facts", s.services.Consolidation, consolidationTools},
+		{"operations", s.services.Context, contextTools},
+		{"admin", s.services.Introspection, introspectionTools},
+		{"admin", s.services.Trash, trashTools},
+		{"admin", s.services.Tokens, tokenTools},
+		{"admin", s.services.System, systemTools},
+		{"admin", s.services.Embeddings, embeddingTools},
 	} {
 		if family.service != nil {
 			for _, t := range family.tools() {
-				s.add(t)
+				s.add(family.set, t)
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"skillrouter/internal/errs"
 	"skillrouter/learning/history"
@@ -40,23 +39,23 @@ type handover struct {
 func sessionTools() []tool {
 	return []tool{
 		{
-			name: "start_session", title: "Start a session", set: ToolsetOperations, effect: ensure, holds: "session_id",
+			name: "start_session", title: "Start a session", effect: ensure, holds: "session_id",
 			description: "Begin your work: what the last session left to you comes back, and your episodes belong to this one until it ends.",
 			does:        (*Server).startSession, takes: "goal project persona session_id=id",
 			about: words{"goal": "What you are about to do", "persona": "Default \"default\"", "session_id": "Your own id; the same again goes on with it"},
 		},
 		{
-			name: "end_session", title: "End a session", set: ToolsetOperations, effect: ensure, holds: "session_id",
+			name: "end_session", title: "End a session", effect: ensure, holds: "session_id",
 			description: "End your work with a summary. Your unfinished tasks, unread messages, undone steps and reminders are handed to the successor.",
 			does:        (*Server).endSession, takes: "session_id summary successor reassign", about: words{"session_id": "Default: your current one"},
 		},
 		{
-			name: "get_handover", title: "Get a hand-over", set: ToolsetOperations, effect: reads, holds: "found",
+			name: "get_handover", title: "Get a hand-over", effect: reads, holds: "found",
 			description: "What the session before yours said and left undone.",
 			does:        (*Server).handover, takes: "session_id", about: words{"session_id": "Default: the one that was handed to you"}, none: "Nothing was handed over",
 		},
 		{
-			name: "list_sessions", title: "List sessions", set: ToolsetOperations, effect: reads, as: "sessions",
+			name: "list_sessions", title: "List sessions", effect: reads, as: "sessions",
 			description: "Sessions of work, the latest first, with what each said and left undone.",
 			does:        (*Server).listSessions, takes: "agent_id persona project status waiting limit", none: "No session fits",
 		},
@@ -96,20 +95,12 @@ func (s *Server) listSessions(ctx context.Context, f operational.SessionFilter) 
 	return s.services.Sessions.List(ctx, f)
 }
 
-// proposal is what a model needs of a proposal.
-type proposal struct {
-	history.Proposal
-	Evidence string `json:"evidence"`
-}
-
-func shownProposal(p history.Proposal) proposal { return proposal{p, strings.Join(p.Evidence, "\n")} }
-
 // consolidationTools make memory of a transcript, in the toolset of the memories that it fills.
 func consolidationTools() []tool {
 	list := []tool{
 		{
 			name: "consolidate_transcript", title: "Consolidate a transcript", effect: ensure, holds: "proposals",
-			does: history.ConsolidationService.Consolidate, takes: "transcript!=text session_id project persona", without: "transcript_id extractor",
+			does: history.ConsolidationService.Consolidate, takes: "transcript!=text session_id project persona",
 			about: words{
 				"transcript": "Lines \"User: …\", \"Assistant: …\", \"Tool: …\", or messages as JSON", "session_id": "", "persona": whoseMemory,
 			},
@@ -126,7 +117,7 @@ func consolidationTools() []tool {
 		{name: "reject_proposal", title: "Reject a proposal", effect: ensure, as: "proposal", does: history.ConsolidationService.Reject, takes: "proposal_id! reason"},
 	}
 	for i := range list {
-		list[i].set = ToolsetFacts
+		list[i].without = "transcript_id extractor turns"
 	}
 	return list
 }

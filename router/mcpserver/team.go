@@ -49,7 +49,7 @@ func teamTaskTools() []tool {
 	}
 	for i := range list {
 		t := &list[i]
-		t.set, t.about = ToolsetOperations, words{"task": itsNumber}
+		t.about = words{"task": itsNumber}
 		if t.holds == "" {
 			t.as = "task"
 		}
@@ -74,10 +74,10 @@ func (s *Server) claimTask(ctx context.Context, id string, claim operational.Tas
 // leaseTools are what agents say of the files that they work on.
 func leaseTools() []tool {
 	return []tool{
-		{name: "take_lease", title: "Take a lease of files", set: ToolsetOperations, effect: ensure, as: "lease", does: lease.Service.Take, takes: "patterns! glob why shared ttl_seconds folder project agent_id"},
-		{name: "list_leases", title: "List leases", set: ToolsetOperations, effect: reads, as: "leases", does: lease.Service.Leases, takes: "path agent_id project limit", none: "No lease is held"},
-		{name: "release_lease", title: "Give leases back", set: ToolsetOperations, effect: ensure, as: "leases", does: lease.Service.Release, takes: "lease_ids agent_id"},
-		{name: "ask_lease_holder", title: "Ask the holder of a lease", set: ToolsetOperations, effect: adds, holds: "message_id", does: lease.Service.Ask, takes: "lease_id! text! agent_id"},
+		{name: "take_lease", title: "Take a lease of files", effect: ensure, as: "lease", does: lease.Service.Take, takes: "patterns! glob why shared ttl_seconds folder project agent_id"},
+		{name: "list_leases", title: "List leases", effect: reads, as: "leases", does: lease.Service.Leases, takes: "path agent_id project limit", none: "No lease is held"},
+		{name: "release_lease", title: "Give leases back", effect: ensure, as: "leases", does: lease.Service.Release, takes: "lease_ids agent_id"},
+		{name: "ask_lease_holder", title: "Ask the holder of a lease", effect: adds, holds: "message_id", does: lease.Service.Ask, takes: "lease_id! text! agent_id"},
 	}
 }
 
@@ -85,12 +85,12 @@ func leaseTools() []tool {
 func agentTools() []tool {
 	return []tool{
 		{
-			name: "list_agents", title: "List agents", set: ToolsetOperations, effect: reads, walled: true, holds: "agents count",
+			name: "list_agents", title: "List agents", effect: reads, walled: true, holds: "agents count",
 			description: "Who is on the team, who is there now, and what each works on.",
 			does:        (*Server).agents, takes: "state status project role task limit", none: "No agent fits",
 		},
 		{
-			name: "get_agent", title: "One agent", set: ToolsetOperations, effect: reads, as: "agent",
+			name: "get_agent", title: "One agent", effect: reads, as: "agent",
 			does: comms.PresenceService.Agent, takes: "agent_id!",
 			resource: &resource{
 				template: "agents://{id}", name: "agent", description: "How an agent stands", arguments: []string{"agent_id"},
@@ -98,11 +98,11 @@ func agentTools() []tool {
 			},
 		},
 		{
-			name: "check_in", title: "Check in", set: ToolsetOperations, effect: ensure, walled: true, holds: "should_stop has_messages",
+			name: "check_in", title: "Check in", effect: ensure, walled: true, holds: "should_stop has_messages",
 			description: "Say that you are there (a heartbeat), and learn whether you should stop and have messages.",
 			does:        (*Server).checkIn, takes: "agent_id status current_task role model project_path",
 		},
-		{name: "report_status", title: "Report status", set: ToolsetOperations, effect: ensure, holds: "ok", does: comms.PresenceService.Status, takes: "status! current_task progress agent_id"},
+		{name: "report_status", title: "Report status", effect: ensure, holds: "ok", does: comms.PresenceService.Status, takes: "status! current_task progress agent_id"},
 	}
 }
 

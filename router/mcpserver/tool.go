@@ -22,7 +22,7 @@ import (
 // the fields that programs get and the text that a model reads follow from the types of the method that it calls.
 type tool struct {
 	name, title, description string // without a description: what the method's operation says of itself
-	set                      string // its toolset; empty: the core
+	set                      string // its toolset; add says it
 	effect                   effect
 	readable                 bool      // who may only read may call it, whatever its effect: what it does then is less, or another tool's
 	walled                   bool      // it keeps to the projects of a token that is bound to some, see operation.Op.Keeps; what is an operation says it there
@@ -31,8 +31,9 @@ type tool struct {
 	about                    words     // what their fields' tags do not say of them
 	as                       string    // the member of the answer that holds what the method returns; empty: that is the answer
 	holds                    string    // the members of the answer that are always there, by spaces; empty: as
-	without                  string    // members of what the method returns that no program needs
+	without                  string    // members of the answer, and of its things, that no model needs
 	said                     any       // a function of what the method returns: the words that the text begins with. nil: as usual
+	entries                  any       // a function of a pointer to what the method returns: its things in words of their own, see entriesOf; nil: they have none
 	none                     string    // the same where nothing was found
 	resource                 *resource // what it reads has a URI; nil: it has none
 
@@ -82,8 +83,8 @@ type deleted struct {
 	Deleted string `json:"deleted"` // what it was named by
 }
 
-// add offers a tool. The cause of a failure that is not the caller's fault goes to the log.
-func (s *Server) add(t tool) {
+// add offers a tool of a toolset. The cause of a failure that is not the caller's fault goes to the log.
+func (s *Server) add(set string, t tool) {
 	method := reflect.ValueOf(t.does)
 	kind := method.Type()
 	service, returns := s.receivers[kind.In(0)], kind.Out(0)
@@ -98,17 +99,17 @@ func (s *Server) add(t tool) {
 			t.description += "."
 		}
 	}
-	t.set, t.holds, t.input = cmp.Or(t.set, ToolsetCore), cmp.Or(t.holds, t.as), takes.schema
+	t.holds, t.input = cmp.Or(t.holds, t.as), takes.schema
+	if t.set = set; slices.Contains(coreTools, t.name) {
+		t.set = ToolsetCore
+	}
 	for _, name := range []string{"cursor", "after"} {
 		if t.input.Properties[name] != nil {
 			t.further = name
 		}
 	}
-	answer := func(results []reflect.Value) (any, string) { return results[0].Interface(), results[1].String() }
 	if kind.NumOut() < 3 {
-		shown := newAnswers(&t, returns)
-		returns = shown.out
-		answer = func(results []reflect.Value) (any, string) { return shown.show(results[0]) }
+		returns = t.answerType(returns)
 	}
 	t.output = answerSchema(returns, strings.Fields(t.holds))
 	s.tools[t.name] = offered{tool: t, span: "execute_tool " + t.name, call: func(ctx context.Context, raw json.RawMessage) (fields any, text string, err error) {
@@ -127,7 +128,11 @@ func (s *Server) add(t tool) {
 		if len(results) == 1 {
 			results = []reflect.Value{reflect.ValueOf(deleted{takes.inputs.List[0].In(arguments).String()})}
 		}
-		fields, text = answer(results)
+		if len(results) == 3 {
+			fields, text = results[0].Interface(), results[1].String()
+		} else if fields, text, err = t.answer(results[0]); err != nil {
+			return nil, "", err
+		}
 		if passed != "" {
 			text += "\nPassed over: " + passed + "."
 		}

@@ -14,28 +14,16 @@ import (
 	"skillrouter/router"
 )
 
-// The toolsets. Every tool belongs to one. What a client does not switch on is
+// Every tool belongs to a toolset: that of its family, see addTools, or the core. What a client does not switch on is
 // neither listed to it nor callable by it: each listed tool costs its model's
 // context, whether it is used or not.
-const (
-	// ToolsetCore holds what every agent needs. It is always on.
-	ToolsetCore = "core"
-	// ToolsetLessons holds what tends lessons, patterns, rules, escalations and knowledge.
-	ToolsetLessons = "lessons"
-	// ToolsetFacts holds the persona's semantic and episodic memory, and what transcripts propose for them.
-	ToolsetFacts = "facts"
-	// ToolsetProcedures holds the persona's procedural memory.
-	ToolsetProcedures = "procedures"
-	// ToolsetReminders holds the persona's prospective memory.
-	ToolsetReminders = "reminders"
-	// ToolsetExperience holds the experience server's tools.
-	ToolsetExperience = "experience"
-	// ToolsetOperations holds the team's work: agents, tasks, sessions, receipts, scans,
-	// and the context of a task under a budget.
-	ToolsetOperations = "operations"
-	// ToolsetAdmin holds what looks after the router and its memory.
-	ToolsetAdmin = "admin"
-)
+
+// ToolsetCore holds what every agent needs. It is always on.
+const ToolsetCore = "core"
+
+// coreTools are the tools of the core.
+var coreTools = strings.Fields("store_knowledge search_knowledge record_episode get_recent_episodes search_episodes route_query report_lesson " +
+	"send_signal check_messages check_before_action show find_tools call_tool")
 
 // everyToolset switches all of them on, wherever toolsets are named.
 const everyToolset = "all"
@@ -51,7 +39,7 @@ const (
 
 // ToolsetNames lists the toolsets.
 func ToolsetNames() []string {
-	return []string{ToolsetCore, ToolsetLessons, ToolsetFacts, ToolsetProcedures, ToolsetReminders, ToolsetExperience, ToolsetOperations, ToolsetAdmin}
+	return []string{ToolsetCore, "lessons", "facts", "procedures", "reminders", "experience", "operations", "admin"}
 }
 
 // Toolsets is a choice of toolsets. The zero Toolsets is the core alone.
