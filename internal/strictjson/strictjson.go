@@ -18,6 +18,7 @@ import (
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
+	"skillrouter/internal/lazyregexp"
 	"skillrouter/internal/safetext"
 )
 
@@ -82,7 +83,7 @@ func memberOf(field string) string {
 // Check returns an Invalid error that names the member if a member that the
 // type names is there twice or in letters of another case, or if a text or a
 // name holds half of a surrogate pair. What the type does not describe may have
-// any members, and what lies in a member "context" or "metadata" that is no
+// any members, and what lies in a member "context" or "metadata", or one with the tag opaque:"true", that is no
 // text may hold anything: it is handed on as it came. The text must be valid JSON.
 func Check(text []byte, t reflect.Type) error {
 	if !shapeOf(t).names() && !bytes.Contains(text, []byte(`\u`)) {
@@ -97,6 +98,8 @@ func CheckKnown(text []byte, t reflect.Type) error {
 }
 
 func checkJSON(w walker, t reflect.Type) error {
+	w.decoder = json.NewDecoder(bytes.NewReader(w.text))
+	w.decoder.UseNumber()
 	if w.value(shapeOf(t)); w.why == "" {
 		return nil
 	}
@@ -180,7 +183,8 @@ func makeShape(t reflect.Type, begun map[reflect.Type]*shape) *shape {
 			continue
 		}
 		of := makeShape(field.Type, begun)
-		if (name == "context" || name == "metadata") && field.Type.Kind() != reflect.String && field.Type != reflect.TypeFor[*string]() {
+		free := name == "context" || name == "metadata" || field.Tag.Get("opaque") == "true"
+		if free && field.Type.Kind() != reflect.String && field.Type != reflect.TypeFor[*string]() {
 			of = opaque
 		}
 		s.members[name] = member{len(s.members), of}
@@ -202,19 +206,50 @@ func folded(name string) string {
 
 // walker goes over a valid JSON text and stops at the first fault.
 type walker struct {
-	text   []byte
-	at     int
-	known  bool     // members that a type does not name are faults
-	beside string   // but for this one, once, of the outermost object
-	free   int      // how many values around this one may hold anything
-	why    string   // the fault; "": none so far
-	path   []string // to the fault, the innermost first
+	text    []byte
+	decoder *json.Decoder
+	known   bool     // members that a type does not name are faults
+	beside  string   // but for this one, once, of the outermost object
+	free    int      // how many values around this one may hold anything
+	why     string   // the fault; "": none so far
+	path    []string // to the fault, the innermost first
 }
 
-func (w *walker) space() {
-	for w.at < len(w.text) && strings.IndexByte(" \t\r\n", w.text[w.at]) >= 0 {
-		w.at++
+// token passes over the next token, and notes a fault of a text.
+func (w *walker) token() json.Token {
+	begin := w.decoder.InputOffset()
+	token, _ := w.decoder.Token() // the text is valid
+	if _, is := token.(string); is && w.free == 0 && halfPair(w.text[begin:w.decoder.InputOffset()]) {
+		w.why = `holds half of a surrogate pair (\ud800 to \udfff): no such character exists`
 	}
+	return token
+}
+
+var escapes = lazyregexp.New(`\\u[0-9a-fA-F]{4}|\\.`)
+
+// halfPair tells whether a text, as JSON writes it, has half of a surrogate pair.
+func halfPair(text []byte) bool {
+	if !bytes.Contains(text, []byte(`\u`)) {
+		return false
+	}
+	high, end := rune(0), 0 // the half before, and where it ends
+	for _, at := range escapes.Compiled().FindAllIndex(text, -1) {
+		var unit rune
+		if at[1]-at[0] == len(`\u0000`) {
+			n, _ := strconv.ParseUint(string(text[at[0]+2:at[1]]), 16, 16) // these are its digits
+			unit = rune(n)
+		}
+		switch whole := high != 0 && end == at[0] && utf16.DecodeRune(high, unit) != utf8.RuneError; {
+		case whole:
+			high = 0
+		case high != 0:
+			return true
+		case utf16.IsSurrogate(unit):
+			high = unit
+		}
+		end = at[1]
+	}
+	return high != 0
 }
 
 // value passes over a value of a shape.
@@ -223,78 +258,50 @@ func (w *walker) value(s *shape) {
 		w.free++
 		defer func() { w.free-- }()
 	}
-	w.space()
-	switch w.text[w.at] {
-	case '{':
+	switch w.token() {
+	case json.Delim('{'):
 		w.object(s)
-	case '[':
-		w.array(s)
-	case '"':
-		w.string()
-	default:
-		for w.at < len(w.text) && strings.IndexByte(",]} \t\r\n", w.text[w.at]) < 0 {
-			w.at++
+	case json.Delim('['):
+		items := unspoken
+		if s.items != nil {
+			items = s.items
 		}
-	}
-}
-
-// more passes over what stands between values, and tells whether another follows.
-func (w *walker) more(end byte) bool {
-	w.space()
-	if w.text[w.at] == ',' {
-		w.at++
-		w.space()
-	}
-	if w.text[w.at] == end {
-		w.at++
-		return false
-	}
-	return true
-}
-
-func (w *walker) array(s *shape) {
-	items := unspoken
-	if s.items != nil {
-		items = s.items
-	}
-	w.at++
-	for i := 0; w.more(']'); i++ {
-		if w.value(items); w.why != "" {
-			w.path = append(w.path, "["+strconv.Itoa(i)+"]")
-			return
+		for i := 0; w.decoder.More(); i++ {
+			if w.value(items); w.why != "" {
+				w.path = append(w.path, "["+strconv.Itoa(i)+"]")
+				return
+			}
 		}
+		w.token()
 	}
 }
 
 func (w *walker) object(s *shape) {
-	w.at++
 	beside := w.beside
 	w.beside = ""
 	var seen []bool
 	if s.members != nil && w.free == 0 {
 		seen = make([]bool, len(s.members))
 	}
-	for w.more('}') {
-		name := w.string()
+	for w.decoder.More() {
+		name, _ := w.token().(string)
 		if w.why != "" {
 			return // a name that cannot be written is not repeated
 		}
-		w.space()
-		w.at++ // the colon
 		of := unspoken
 		if s.items != nil {
 			of = s.items
 		}
 		if seen != nil {
-			m, ok := s.members[string(name)]
-			switch right, alike := s.folded[folded(string(name))]; {
+			m, ok := s.members[name]
+			switch right, alike := s.folded[folded(name)]; {
 			case ok && seen[m.place]:
 				w.why = "is there twice"
 			case ok:
 				seen[m.place], of = true, m.shape
 			case alike:
 				w.why = "is written " + right + ": case counts"
-			case w.known && string(name) == beside:
+			case w.known && name == beside:
 				beside = ""
 			case w.known:
 				w.why = "is no field of this request"
@@ -308,51 +315,15 @@ func (w *walker) object(s *shape) {
 			return
 		}
 	}
+	w.token()
 }
 
 // shownName is a member's name as an error may repeat it.
-func shownName(name []byte) string {
-	if len(name) == 0 || len(name) > check.MaxName {
+func shownName(name string) string {
+	if name == "" || len(name) > check.MaxName {
 		return "a member"
 	}
-	return safetext.Visible(string(name))
-}
-
-// string passes over a string and returns what it holds.
-func (w *walker) string() []byte {
-	begin, escapes := w.at, false
-	for w.at++; w.text[w.at] != '"'; w.at++ {
-		if w.text[w.at] != '\\' {
-			continue
-		}
-		escapes = true
-		if w.at++; w.text[w.at] != 'u' {
-			continue
-		}
-		first := w.unit(w.at + 1)
-		w.at += 4
-		if !utf16.IsSurrogate(first) {
-			continue
-		}
-		if w.text[w.at+1] == '\\' && w.text[w.at+2] == 'u' && utf16.DecodeRune(first, w.unit(w.at+3)) != utf8.RuneError {
-			w.at += 6
-		} else if w.free == 0 && w.why == "" {
-			w.why = `holds half of a surrogate pair (\ud800 to \udfff): no such character exists`
-		}
-	}
-	w.at++
-	if !escapes {
-		return w.text[begin+1 : w.at-1]
-	}
-	var held string
-	_ = json.Unmarshal(w.text[begin:w.at], &held) // the text is valid
-	return []byte(held)
-}
-
-// unit is the four hexadecimal digits from a place on.
-func (w *walker) unit(at int) rune {
-	unit, _ := strconv.ParseUint(string(w.text[at:at+4]), 16, 16) // the text is valid
-	return rune(unit)
+	return safetext.Visible(name)
 }
 
 // Bounds of what one JSON text may hold: what it is decoded into takes much more memory than the text does, twenty times

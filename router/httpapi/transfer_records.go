@@ -33,7 +33,7 @@ const (
 
 // importBody describes the body of an import.
 type importBody struct {
-	Records []json.RawMessage `json:"records" doc:"Each is a memory with its kind, as an export has them" maxItems:"1000"`
+	Records []json.RawMessage `json:"records" doc:"Each is a memory with its kind, as an export has them" maxItems:"1000" opaque:"true"`
 	DryRun  bool              `json:"dry_run,omitempty" doc:"Change nothing, and say what would become of them"`
 
 	ImportID string `json:"import_id,omitempty" doc:"The import_id that the first part of an import was answered with, by which all of it can be taken back"`
@@ -119,7 +119,7 @@ func addRecord(request *transfer.ImportRequest, text []byte, err error) error {
 // readObject reads an object with records. What lies in a record is its own matter, and its bounds are a record's.
 func readObject(list *texts, request *transfer.ImportRequest) error {
 	text, err := io.ReadAll(list.in)
-	if err != nil {
+	if list.begun = true; err != nil {
 		return brokenOff(err)
 	}
 	var body importBody
