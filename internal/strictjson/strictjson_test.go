@@ -1,6 +1,7 @@
 package strictjson_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -90,4 +91,36 @@ func FuzzCheckJSON(f *testing.F) {
 			t.Errorf("%q: %v", text, err)
 		}
 	})
+}
+
+// TestLine reads lines to their end, and passes over one that is too long.
+func TestLine(t *testing.T) {
+	in := bufio.NewReaderSize(strings.NewReader("a\n"+strings.Repeat("x", 100)+"\n\n"+strings.Repeat("y", 40)), 16)
+	for _, want := range []string{"a\n", "too long", "\n", strings.Repeat("y", 40)} {
+		line, tooLong, err := strictjson.Line(in, 50)
+		got := string(line)
+		if tooLong {
+			got = "too long"
+		}
+		if got != want || (err != nil) != (got[0] == 'y') {
+			t.Errorf("%q, want %q; %v", got, want, err)
+		}
+	}
+}
+
+// TestDecodeBeside: one member more may stand in the outermost object, once; what a tag frees may hold anything.
+func TestDecodeBeside(t *testing.T) {
+	type memory struct {
+		Title string          `json:"title"`
+		Inner struct{ A int } `json:"inner"`
+		Free  json.RawMessage `json:"free" opaque:"true"`
+	}
+	for text, want := range map[string]bool{
+		`{"kind":"k","title":"t","free":"\ud800"}`: true, `{"title":"t"}`: true, `{"kind":1,"kind":2}`: false,
+		`{"kind":"k","inner":{"kind":"k"}}`: false, `{"king":1}`: false, `{"title":"\ud800"}`: false, `{"title":"\ud83d\ude00 \\ud800"}`: true, `{"title":"\ude00\ud83d"}`: false,
+	} {
+		if err := strictjson.DecodeBeside([]byte(text), new(memory), "kind"); (err == nil) != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"skillrouter/internal/errs"
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning/knowledge"
 	"skillrouter/router"
 	"skillrouter/router/transfer"
@@ -22,62 +23,29 @@ import (
 // room for the rest. A longer one is passed over without being held.
 const MaxLine = 8 << 20
 
-// eachLine visits lines with their numbers, from 1. A line that is too long is
-// visited as nil. It returns false if visit had enough.
-func eachLine(r io.Reader, most int, visit func(number int, text []byte) bool) error {
-	in := bufio.NewReaderSize(r, 64<<10)
-	var long []byte
-	for number := 1; ; number++ {
-		long = long[:0]
-		tooLong := false
-		for {
-			part, err := in.ReadSlice('\n')
-			if tooLong = tooLong || len(long)+len(part) > most; !tooLong {
-				long = append(long, part...)
-			}
-			if errors.Is(err, bufio.ErrBufferFull) {
-				continue
-			}
-			if err != nil && !errors.Is(err, io.EOF) {
-				return fmt.Errorf("line %d: %w", number, err)
-			}
-			if tooLong && !visit(number, nil) || !tooLong && !(err != nil && len(long) == 0) && !visit(number, clip(long, number)) {
-				return nil
-			}
-			if err != nil {
-				return nil
-			}
-			break
-		}
-	}
-}
-
-func clip(text []byte, number int) []byte {
-	if number == 1 {
-		text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	}
-	if text = bytes.TrimSpace(text); text == nil {
-		text = []byte{} // nil stands for a line that is too long
-	}
-	return text
-}
-
 // ndjson visits the lines of a stream that are objects, and refuses the others.
 func ndjson(r io.Reader, yield func(Item) bool, visit func(place string, text json.RawMessage) bool) error {
-	return eachLine(r, MaxLine, func(number int, text []byte) bool {
+	in := bufio.NewReaderSize(withoutMark(r), 64<<10)
+	for number, more := 1, true; more; number++ {
 		place := fmt.Sprintf("line %d", number)
-		switch {
-		case text == nil:
-			return yield(Item{Place: place, Refused: fmt.Sprintf("is longer than %d MiB", MaxLine>>20)})
-		case len(text) == 0:
-			return true
-		case !utf8.Valid(text):
-			return yield(Item{Place: place, Refused: "is not valid UTF-8"})
-		case text[0] != '{' || !json.Valid(text):
-			return yield(Item{Place: place, Refused: notObject(text)})
+		text, tooLong, err := strictjson.Line(in, MaxLine)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s: %w", place, err)
 		}
-		return visit(place, text)
-	})
+		switch text = bytes.TrimSpace(text); {
+		case tooLong:
+			more = yield(Item{Place: place, Refused: fmt.Sprintf("is longer than %d MiB", MaxLine>>20)})
+		case len(text) == 0:
+		case !utf8.Valid(text):
+			more = yield(Item{Place: place, Refused: "is not valid UTF-8"})
+		case text[0] != '{' || !json.Valid(text):
+			more = yield(Item{Place: place, Refused: notObject(text)})
+		default:
+			more = visit(place, text)
+		}
+		more = more && err == nil
+	}
+	return nil
 }
 
 // notObject says what is wrong with a line that should be an object.

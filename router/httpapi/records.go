@@ -145,39 +145,16 @@ func (r *texts) element() ([]byte, error) {
 // line returns the next line that is not blank.
 func (r *texts) line() ([]byte, error) {
 	for {
-		line, err := r.in.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			line, err = r.longLine(bytes.Clone(line))
-		}
-		if _, bad := errors.AsType[*knowledge.BadRecord](err); bad {
-			return nil, err
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, brokenOff(err)
-		}
-		if line = bytes.TrimSpace(line); len(line) > 0 || err != nil {
-			if len(line) > 0 {
-				err = nil
-			}
-			return line, err
-		}
-	}
-}
-
-// longLine adds the rest of a line that the buffer cannot hold. One that is
-// too long is passed over.
-func (r *texts) longLine(line []byte) ([]byte, error) {
-	for {
-		part, err := r.in.ReadSlice('\n')
-		if len(line) <= r.most {
-			line = append(line, part...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case len(line) > r.most && (err == nil || errors.Is(err, io.EOF)):
+		line, tooLong, err := strictjson.Line(r.in, r.most)
+		switch line = bytes.TrimSpace(line); {
+		case tooLong:
 			return nil, r.oversize()
-		default:
-			return line, err
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, brokenOff(err)
+		case len(line) > 0:
+			return line, nil
+		case err != nil:
+			return nil, err
 		}
 	}
 }
