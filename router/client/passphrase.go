@@ -34,14 +34,6 @@ func (p Persons) SignIn(ctx context.Context, draft person.PersonDraft) (session 
 	return session, err
 }
 
-// AllowStops implements person.PersonService.
-func (p Persons) AllowStops(ctx context.Context, draft person.StopsDraft) (state person.PassphraseState, err error) {
-	if err = p.private(); err == nil {
-		state, err = Send(ctx, p.c, person.PersonService.AllowStops, draft)
-	}
-	return state, err
-}
-
 // private refuses a router that a passphrase would reach in clear text over a network.
 func (p Persons) private() error {
 	if p.c.options.Connect != nil { // a socket

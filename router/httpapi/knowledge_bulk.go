@@ -9,6 +9,15 @@ import (
 	"skillrouter/learning/knowledge"
 )
 
+const knowledgePath = "/api/knowledge"
+
+// Knowledge is the service with what is asked for over HTTP alone.
+type Knowledge interface {
+	knowledge.Service
+	Bulk(ctx context.Context, next func() (knowledge.Draft, error)) (learning.BulkResult, error)
+	List(ctx context.Context, filter knowledge.Filter) (knowledge.Page, error)
+}
+
 // maxEntry bounds one entry of a bulk call, in bytes of JSON: the largest
 // content, half of it escaped.
 const maxEntry = 2 << 20

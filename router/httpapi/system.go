@@ -125,3 +125,12 @@ var idText = strings.NewReplacer("/", "-", "{", "", "}", "", "_", "-")
 
 // personPath is where passphrases are sent to. What others could read on its way is refused before its body is read.
 const personPath = "/api/passphrase"
+
+func (s *Server) feedRoutes() {
+	if s.services.Events != nil {
+		s.engine.GET("/events", s.stream(s.services.Events))
+	}
+	if s.services.Socket != nil {
+		s.engine.GET("/ws", s.stream(s.services.Socket))
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"skillrouter/router"
 	"skillrouter/router/contexts"
 	"skillrouter/router/kind"
+	"skillrouter/router/trash"
 )
 
 type diagnosis struct {
@@ -138,4 +139,19 @@ func leftOutSaid(c contexts.Context) string {
 		said = append(said, fmt.Sprintf("%s came from elsewhere and can be asked for with include_untrusted.", count(untrusted, "item", "items")))
 	}
 	return strings.Join(said, " ")
+}
+
+// trashTools give back what was deleted, and take back what the caller did last.
+func trashTools() []tool {
+	return []tool{
+		{
+			name: "list_deleted", title: "What was deleted", effect: reads, holds: "changes count",
+			does: trash.Service.Deleted, takes: "kind project cursor limit", none: "Nothing was deleted",
+		},
+		{name: "restore_deleted", title: "Restore what was deleted", effect: ensure, as: "restored", does: trash.Service.Restore, takes: "kind! id!"},
+		{
+			name: "undo_change", title: "Take back your last change", effect: steers, as: "undone",
+			does: trash.Service.Undo, takes: "project change confirm agent_id",
+		},
+	}
 }
