@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,6 @@ import (
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
-	"skillrouter/internal/lazyregexp"
 	"skillrouter/internal/safetext"
 )
 
@@ -225,7 +225,7 @@ func (w *walker) token() json.Token {
 	return token
 }
 
-var escapes = lazyregexp.New(`\\u[0-9a-fA-F]{4}|\\.`)
+var escapes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\u[0-9a-fA-F]{4}|\\.`) })
 
 // halfPair tells whether a text, as JSON writes it, has half of a surrogate pair.
 func halfPair(text []byte) bool {
@@ -233,7 +233,7 @@ func halfPair(text []byte) bool {
 		return false
 	}
 	high, end := rune(0), 0 // the half before, and where it ends
-	for _, at := range escapes.Compiled().FindAllIndex(text, -1) {
+	for _, at := range escapes().FindAllIndex(text, -1) {
 		var unit rune
 		if at[1]-at[0] == len(`\u0000`) {
 			n, _ := strconv.ParseUint(string(text[at[0]+2:at[1]]), 16, 16) // these are its digits

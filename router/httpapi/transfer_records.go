@@ -123,7 +123,10 @@ func readObject(list *texts, request *transfer.ImportRequest) error {
 		return brokenOff(err)
 	}
 	var body importBody
-	if err := strictjson.Decode(text, &body); err != nil {
+	switch err := strictjson.Decode(text, &body); {
+	case err != nil && errs.FieldOf(err) == "":
+		return errs.Wrap(errs.Invalid, err, "the body is not one object in valid JSON")
+	case err != nil:
 		return err
 	}
 	if body.Records == nil {
