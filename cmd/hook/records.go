@@ -69,19 +69,12 @@ type rolloutLine struct {
 			Dir      string   `json:"cwd"`     // a URL
 			Output   string   `json:"aggregated_output"`
 			ExitCode *int     `json:"exit_code"`
-
-			Server    string          `json:"server"` // of a tool of an MCP server
-			Tool      string          `json:"tool"`
-			Arguments json.RawMessage `json:"arguments"`
-			Result    json.RawMessage `json:"result"`
-			Error     json.RawMessage `json:"error"`
 		} `json:"item"`
 	} `json:"payload"`
 }
 
-// RolloutFailures are the uses of tools that failed by Codex's own record of its
-// session, of which its hooks hear nothing: they are given what a command wrote
-// and not how it ended, and nothing of an MCP tool that failed. Lines that are
+// RolloutFailures are the commands that failed by Codex's own record of its
+// session: its hooks are given what a command wrote and not how it ended. Lines that are
 // none are passed over; what a hook or a person refused did not fail.
 func RolloutFailures(lines []byte) []Call {
 	var failed []Call
@@ -95,22 +88,11 @@ func RolloutFailures(lines []byte) []Call {
 			continue
 		}
 		item := l.Payload.Item
-		call := Call{ToolUse: item.ID, Failed: true}
-		switch {
-		case item.Status != "failed":
-			continue
-		case item.Type == "CommandExecution" && item.ExitCode != nil && *item.ExitCode != 0:
-			call.Tool, call.Failure = "Bash", item.Output
-			call.Dir = strings.TrimPrefix(item.Dir, "file://")
-			call.Args = map[string]any{"command": typed(item.Command), "cwd": call.Dir}
-		case item.Type == "McpToolCall":
-			call.Tool = "mcp__" + item.Server + "__" + item.Tool
-			call.Args = object(item.Arguments)
-			call.Failure = first(plain(item.Error), plain(item.Result))
-		default:
+		if item.Status != "failed" || item.Type != "CommandExecution" || item.ExitCode == nil || *item.ExitCode == 0 {
 			continue
 		}
-		failed = append(failed, call)
+		dir := strings.TrimPrefix(item.Dir, "file://")
+		failed = append(failed, Call{ToolUse: item.ID, Tool: "Bash", Dir: dir, Args: map[string]any{"command": typed(item.Command), "cwd": dir}, Failed: true, Failure: item.Output})
 	}
 	return failed
 }

@@ -1,20 +1,16 @@
 package respond
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"os"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
 	"skillrouter/cmd/hook"
 	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
 	"skillrouter/internal/lazyregexp"
 )
 
@@ -205,30 +201,14 @@ func keepAttempts(name string, attempts []attempt) {
 	keepJSON(name, attempts)
 }
 
-// Bounds of the reading of Codex's own record of a session, its rollout.
-const (
-	// maxRollout is how much of it is read at once, in bytes. A turn writes some
-	// hundred kilobytes; of more, the end counts.
-	maxRollout = 8 << 20
-	// maxFailures is how many failures are recorded at once: a command that fails in
-	// a loop says no more the twentieth time.
-	maxFailures = 20
-	// maxOutcome is how much of its end is read to tell how one command ended, in bytes:
-	// that stands in its last lines, with at most some hundred kilobytes of output.
-	maxOutcome = 1 << 20
-)
+// maxOutcome is how much of the end of an agent's own record of a session is read to tell how a command ended, in bytes:
+// that stands in its last lines, with at most some hundred kilobytes of output.
+const maxOutcome = 1 << 20
 
-// keepsRollout tells whether how a command ended stands in the agent's own record
-// and not in what its hooks are told.
-func (h *Hook) keepsRollout() bool {
-	return h.call.Tool == "Bash" && h.rolloutPath() != ""
-}
-
-// lookUp finds in the agent's own record how the command ended that the hook was
-// called after: it stands there before the hook is run. It is recorded once, at the
-// end of the turn (recordRollout).
+// lookUp finds in Codex's own record how the command ended that the hook was
+// called after: it stands there before the hook is run, and not in what the hook is told.
 func (h *Hook) lookUp() error {
-	if !h.keepsRollout() || h.call.ToolUse == "" {
+	if h.Dialect != hook.Codex || h.call.Tool != "Bash" || h.call.Transcript == "" || h.call.ToolUse == "" {
 		return nil
 	}
 	lines, err := lastLines(h.call.Transcript, maxOutcome)
@@ -242,88 +222,4 @@ func (h *Hook) lookUp() error {
 		}
 	}
 	return nil
-}
-
-// rolloutPath is the file that holds how far the session's rollout was read, or
-// empty: without a folder for it nothing is read, because nothing may be told twice.
-func (h *Hook) rolloutPath() string {
-	if h.Dialect != hook.Codex || h.call.Transcript == "" {
-		return ""
-	}
-	return h.cached("rollout-")
-}
-
-// openRollout notes where a session begins that goes on with the rollout of an
-// earlier one: what failed before is not told as if it were new.
-func (h *Hook) openRollout() {
-	path := h.rolloutPath()
-	if path == "" {
-		return
-	}
-	if _, err := os.Lstat(path); err == nil {
-		return
-	}
-	size := int64(0) // it is not there before the first turn
-	if info, err := os.Stat(h.call.Transcript); err == nil {
-		size = info.Size()
-	}
-	noteRollout(path, size)
-}
-
-func noteRollout(path string, size int64) { keep(path, strconv.FormatInt(size, 10)) }
-
-// recordRollout records the failures that came into the rollout since it was last
-// read, each as an episode.
-func (h *Hook) recordRollout(ctx context.Context) error {
-	path := h.rolloutPath()
-	if path == "" {
-		return nil
-	}
-	from := seqIn(path)
-	lines, to, err := newLines(h.call.Transcript, from)
-	if err != nil || to == from {
-		return err
-	}
-	noteRollout(path, to) // first: rather not told than twice
-	told := 0
-	for _, call := range hook.RolloutFailures(lines) {
-		if h.Dialect.Own(call.Tool) {
-			continue
-		}
-		if told == maxFailures {
-			break
-		}
-		if err := h.calls().record(ctx, h.episodeOf(call)); err != nil {
-			if told == 0 && errs.CodeOf(err) == errs.Unavailable {
-				noteRollout(path, from) // the router is away: the next look tells all of it
-			}
-			return err
-		}
-		told++
-	}
-	return nil
-}
-
-// newLines are the whole lines of a file from an offset on, of at most maxRollout
-// bytes at its end, and the offset behind them.
-func newLines(name string, from int64) (lines []byte, to int64, err error) {
-	file, size, err := OpenRegular(name)
-	if err != nil {
-		return nil, from, err
-	}
-	defer file.Close()
-	if from > size {
-		from = 0 // another file than before
-	}
-	begin := max(from, size-maxRollout)
-	text, err := io.ReadAll(io.NewSectionReader(file, begin, size-begin))
-	if err != nil {
-		return nil, from, err
-	}
-	whole := text[:bytes.LastIndexByte(text, '\n')+1] // what follows is being written
-	to = begin + int64(len(whole))
-	if begin > from { // the first line is cut
-		whole = whole[bytes.IndexByte(whole, '\n')+1:]
-	}
-	return whole, to, nil
 }

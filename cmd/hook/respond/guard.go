@@ -180,7 +180,7 @@ func (h *Hook) learn(ctx context.Context) error {
 		}
 		wrong = h.overridden(ctx, id, result)
 	}
-	if !h.call.Failed || h.call.Stopped || h.call.Tool == "" || h.keepsRollout() {
+	if !h.call.Failed || h.call.Stopped || h.call.Tool == "" {
 		return wrong
 	}
 	if err := h.calls().record(ctx, h.episodeOf(h.call)); err != nil {

@@ -144,7 +144,7 @@ func (h *Hook) says() comms.Heartbeat {
 // no tool would not hear of it. What goes to all agents waits for the next tool.
 func (h *Hook) turn(ctx context.Context) (hook.Answer, error) {
 	here := h.attend(ctx)
-	err := errors.Join(h.recordRollout(ctx), h.settle(ctx))
+	err := h.settle(ctx)
 	wrong := here.wait(ctx, toldTime)
 	if !here.addressed() {
 		if here.heard && len(here.messages) > 0 {

@@ -59,7 +59,6 @@ func (h *Hook) inject(ctx context.Context) (hook.Answer, error) {
 	}
 	wait := toldTime
 	if starts {
-		h.openRollout()
 		wait = toldStart
 	}
 	wrong := h.hear(ctx, here, wait)
@@ -202,7 +201,7 @@ func (h *Hook) end(ctx context.Context) error {
 	for _, name := range h.tasks() { // nobody else begins them
 		_ = os.Remove(name)
 	}
-	return errors.Join(h.recordRollout(ctx), h.settle(ctx), h.heed(ctx), h.study(ctx), h.hand(ctx, transcript{Ended: true}))
+	return errors.Join(h.settle(ctx), h.heed(ctx), h.study(ctx), h.hand(ctx, transcript{Ended: true}))
 }
 
 // study learns from the session's record as `skillrouter learn` does, which reads no more than what came later.
