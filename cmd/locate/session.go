@@ -3,6 +3,7 @@ package locate
 import (
 	"cmp"
 	_ "embed"
+	"encoding/json"
 	"hash/fnv"
 	"os"
 	"path"
@@ -14,6 +15,7 @@ import (
 
 	"skillrouter/cmd/process"
 	"skillrouter/internal/check"
+	"skillrouter/internal/file"
 	"skillrouter/tfidf/wordlist"
 )
 
@@ -108,12 +110,12 @@ func (p Place) SessionName(kind, agent, dir string) string {
 		return ""
 	}
 	me := session{Folder: workingRoot(dir), Host: hostname()}
-	file := registerPath("sessions.jsonl")
+	register := registerPath("sessions.jsonl")
 	own, found := processOf(agent, process.Ancestors())
 	var lines []session
-	if found = found && file != ""; found {
+	if found = found && register != ""; found {
 		me.PID, me.Started = own.PID, own.Started
-		lines = readRegister(file, session.named)
+		lines = readRegister(register, session.named)
 		if name := nameOf(lines, own, kind, me, manyFolders[agent]); name != "" {
 			return name
 		}
@@ -130,12 +132,12 @@ func (p Place) SessionName(kind, agent, dir string) string {
 		if me.taken(lines) {
 			continue
 		}
-		if !addLine(file, me) {
+		if !addLine(register, me) {
 			return first
 		}
 		// Two processes may have written at once: the first line decides.
-		if lines = readRegister(file, session.named); !me.taken(lines) {
-			tidy(file, lines)
+		if lines = readRegister(register, session.named); !me.taken(lines) {
+			tidy(register, lines)
 			return me.Name
 		}
 	}
@@ -178,11 +180,11 @@ func (p Place) Unattended(agent string) bool {
 // SessionHere is the name of the session whose process this one descends from:
 // that of the agent that runs this command. It is empty if none does.
 func (p Place) SessionHere() string {
-	file := registerPath("sessions.jsonl")
-	if file == "" {
+	register := registerPath("sessions.jsonl")
+	if register == "" {
 		return ""
 	}
-	lines := readRegister(file, session.named)
+	lines := readRegister(register, session.named)
 	if len(lines) == 0 {
 		return ""
 	}
@@ -240,7 +242,7 @@ var (
 
 // tidy writes a long register anew: a name's last line stays while its folder is
 // there, and what processes have that run. Who writes beside it writes again.
-func tidy(file string, lines []session) {
+func tidy(register string, lines []session) {
 	if len(lines) < maxSessions {
 		return
 	}
@@ -249,17 +251,18 @@ func tidy(file string, lines []session) {
 		last[line.Host+"\n"+line.Name] = i
 	}
 	here := hostname()
-	temporary := file + "." + strconv.Itoa(os.Getpid())
-	defer os.Remove(temporary)
+	var text []byte
 	for i, line := range lines {
 		if _, err := os.Stat(line.Folder); (last[line.Host+"\n"+line.Name] != i || err != nil && line.Host == here) && !line.alive() {
 			continue
 		}
-		if !addLine(temporary, line) {
+		one, err := json.Marshal(line)
+		if err != nil {
 			return
 		}
+		text = append(append(text, one...), '\n')
 	}
-	_ = os.Rename(temporary, file)
+	_ = file.Replace(register, text, 0o600)
 }
 
 // processOf is the agent's own process among those above: the nearest that is a

@@ -195,8 +195,8 @@ func checkRequest(r *Request) error {
 			return err
 		}
 	}
-	if err := checkStart(r); err != nil {
-		return err
+	if r.Characters != 0 && (r.Characters < MinBudget || r.Characters > MaxCharacters) {
+		return errs.InvalidField("characters", "must lie between %d and %d", MinBudget, MaxCharacters)
 	}
 	if r.Budget < MinBudget || r.Budget > MaxBudget {
 		return errs.InvalidField("budget", "must lie between %d and %d tokens", MinBudget, MaxBudget)
@@ -205,7 +205,7 @@ func checkRequest(r *Request) error {
 	if r.Persona, err = check.Persona(r.Persona); err != nil {
 		return err
 	}
-	return cmp.Or(check.OptionalAgent("agent_id", r.AgentID), check.Name("project", r.Project), check.Text("folder", r.Folder, maxFolder),
+	return cmp.Or(check.Name("session_id", r.SessionID), check.OptionalAgent("agent_id", r.AgentID), check.Name("project", r.Project), check.Text("folder", r.Folder, maxFolder),
 		check.Text("subfolder", r.Subfolder, maxFolder), check.Text("branch", r.Branch, maxFolder))
 }
 

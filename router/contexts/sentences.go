@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"skillrouter/internal/lazyregexp"
 )
 
 // maxEnds bounds how many places a text is offered to be cut at: the text that
@@ -50,38 +52,23 @@ func sentenceEnds(text string) []int {
 	return ends
 }
 
+// mark is a sign that may end a sentence, and the quotes and brackets that close behind it.
+var mark = lazyregexp.New(`[.!?。！？．…؟।]["')\]}»”’」』）】]*`)
+
 // lineEnds finds the ends of sentences within a line.
 func lineEnds(line string, add func(at int)) {
-	for i, r := range line {
-		at := i + utf8.RuneLen(r)
-		switch r {
-		case '。', '！', '？', '．', '…', '؟', '।':
-			add(closed(line, at))
-		case '.', '!', '?':
-			end := closed(line, at)
-			rest := line[end:]
-			next, _ := utf8.DecodeRuneInString(rest)
-			if rest != "" && !unicode.IsSpace(next) { // a decimal, a file's name, a version, "..."
-				continue
-			}
-			if r == '.' && !ends(line[:i], strings.TrimLeftFunc(rest, unicode.IsSpace)) {
-				continue
-			}
-			add(end)
+	for _, found := range mark.Compiled().FindAllStringIndex(line, -1) {
+		sign, rest := line[found[0]], line[found[1]:]
+		next, _ := utf8.DecodeRuneInString(rest)
+		switch {
+		case sign >= utf8.RuneSelf: // of a language that puts no space behind it
+		case rest != "" && !unicode.IsSpace(next): // a decimal, a file's name, a version, "..."
+			continue
+		case sign == '.' && !ends(line[:found[0]], strings.TrimLeftFunc(rest, unicode.IsSpace)):
+			continue
 		}
+		add(found[1])
 	}
-}
-
-// closed returns where the quotes and brackets that follow a sign end.
-func closed(line string, at int) int {
-	for at < len(line) {
-		r, size := utf8.DecodeRuneInString(line[at:])
-		if !strings.ContainsRune("\"')]}»”’」』）】", r) {
-			break
-		}
-		at += size
-	}
-	return at
 }
 
 // ends tells whether a full stop behind before ends a sentence.

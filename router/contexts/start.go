@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
 	"skillrouter/internal/principal"
 	"skillrouter/learning"
 	"skillrouter/learning/episode"
@@ -356,15 +354,4 @@ func (c *choice) withoutSuperseded(all []*rated) []*rated {
 		c.leave(&r.candidate, "superseded by "+other.id)
 		return true
 	})
-}
-
-// checkStart checks what of a request is for a session, and its start.
-func checkStart(r *Request) error {
-	if r.Characters != 0 && (r.Characters < MinBudget || r.Characters > MaxCharacters) {
-		return errs.InvalidField("characters", "must lie between %d and %d", MinBudget, MaxCharacters)
-	}
-	if r.SessionID != "" {
-		return check.Name("session_id", r.SessionID)
-	}
-	return nil
 }

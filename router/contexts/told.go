@@ -2,7 +2,6 @@ package contexts
 
 import (
 	"cmp"
-	"hash/maphash"
 	"maps"
 	"strings"
 	"sync"
@@ -12,8 +11,7 @@ import (
 
 // Bounds of what is kept of sessions.
 const (
-	// maxSessions is how many sessions are known at once; of more, the one that was
-	// silent the longest is forgotten, and may be told something twice.
+	// maxSessions is how many sessions are known at once; of more, one is forgotten, and may be told something twice.
 	maxSessions = 1024
 	// maxTold is how many items are kept of a session: more than its window holds.
 	maxTold = 4096
@@ -52,43 +50,26 @@ func (c *choice) instructed(r *candidate) bool {
 	return true
 }
 
-// told keeps what each session has been told, so that nothing is told twice. It is
-// in memory: after a restart of the router a session may be told again.
+// told keeps what each session has been told, so that nothing is told twice: by the fingerprint of each item, whether its
+// whole text was told, and not its beginning alone. It is in memory: after a restart of the router a session may be told again.
 type told struct {
 	mu       sync.Mutex
-	seed     maphash.Seed
-	sessions map[string]*toldSession
-	turn     uint64
+	sessions map[string]toldTo
 }
 
-type toldSession struct {
-	items map[uint64]bool // true: the whole text was told, and not its beginning alone
-	used  uint64          // turn of the last use
-}
-
-func newTold() *told { return &told{seed: maphash.MakeSeed(), sessions: map[string]*toldSession{}} }
+func newTold() *told { return &told{sessions: map[string]toldTo{}} }
 
 // toldTo is what one session has been told. The zero value knows of none.
-type toldTo struct {
-	seed  maphash.Seed
-	items map[uint64]bool
-}
+type toldTo map[uint64]bool
 
 // session is what a session has been told. forget begins anew: its window was emptied.
 func (t *told) session(id string, forget bool) toldTo {
-	if id == "" {
-		return toldTo{}
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if forget {
 		delete(t.sessions, id)
 	}
-	known := toldTo{seed: t.seed}
-	if s := t.sessions[id]; s != nil {
-		known.items = maps.Clone(s.items)
-	}
-	return known
+	return maps.Clone(t.sessions[id])
 }
 
 // tell keeps that items have been told to a session.
@@ -98,43 +79,38 @@ func (t *told) tell(id string, items []*rated) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := t.sessions[id]
-	if s == nil {
-		if len(t.sessions) >= maxSessions {
-			oldest := ""
-			for id, other := range t.sessions {
-				if oldest == "" || other.used < t.sessions[oldest].used {
-					oldest = id
-				}
+	known := t.sessions[id]
+	if known == nil {
+		for other := range t.sessions { // any: most that are known have ended
+			if len(t.sessions) < maxSessions {
+				break
 			}
-			delete(t.sessions, oldest)
+			delete(t.sessions, other)
 		}
-		s = &toldSession{items: map[uint64]bool{}}
-		t.sessions[id] = s
+		known = toldTo{}
+		t.sessions[id] = known
 	}
-	t.turn++
-	s.used = t.turn
 	for _, r := range items {
-		if len(s.items) >= maxTold {
+		if len(known) >= maxTold {
 			return
 		}
-		item := fingerprint(t.seed, &r.candidate)
-		s.items[item] = s.items[item] || !r.cut
+		item := fingerprint(&r.candidate)
+		known[item] = known[item] || !r.cut
 	}
 }
 
 // has tells whether the item, as it is now, has been told. A start that goes on repeats no beginning of a text either.
 func (t toldTo) has(r *candidate, start bool) bool {
-	if len(t.items) == 0 {
+	if len(t) == 0 {
 		return false
 	}
-	complete, known := t.items[fingerprint(t.seed, r)]
+	complete, known := t[fingerprint(r)]
 	return complete || known && start
 }
 
 // fingerprint is of what an item says: one that was changed is told again. A rule and the
 // lesson that it is of are one, and so are a session and the episode that sums it up.
-func fingerprint(seed maphash.Seed, r *candidate) uint64 {
+func fingerprint(r *candidate) uint64 {
 	kind := r.kind
 	switch {
 	case isLesson(kind):
@@ -142,5 +118,5 @@ func fingerprint(seed maphash.Seed, r *candidate) uint64 {
 	case kind == router.KindSession:
 		kind = router.KindEpisode
 	}
-	return maphash.String(seed, kind+"\n"+r.id+"\n"+r.title+"\n"+r.body)
+	return termHash(kind + "\n" + r.id + "\n" + r.title + "\n" + r.body)
 }
