@@ -326,6 +326,7 @@ func agents() []agent {
 		{
 			name: "gemini", before: "MISSING", turns: true,
 			cannot: map[string]string{
+				"16": "Gemini CLI compacts nothing after one prompt",
 				"21": "Gemini CLI compacts nothing after one prompt, and runs its hook before each request, whether or not it does",
 				"22": "Gemini CLI runs no hook at the start of a subagent",
 			},

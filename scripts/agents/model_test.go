@@ -46,14 +46,15 @@ type session struct {
 	mu        *sync.Mutex // the model's
 	prompt    string
 	steps     []step
-	asked     []string    // the bodies of the questions, in order
-	came      []time.Time // when each question came
-	answered  []time.Time // and when its answer was ready
-	aside     []string    // the bodies of side questions
-	subs      []string    // the bodies of the questions of subagents
-	over      bool        // the agent has ended; what it said may be told in later ones
-	summed    bool        // the agent had a summary made
-	compacted int         // the first question after that; 0: none
+	asked     []string      // the bodies of the questions, in order
+	came      []time.Time   // when each question came
+	answered  []time.Time   // and when its answer was ready
+	aside     []string      // the bodies of side questions
+	subs      []string      // the bodies of the questions of subagents
+	over      bool          // the agent has ended; what it said may be told in later ones
+	summed    bool          // the agent had a summary made
+	done      chan struct{} // closed when the latest question is answered
+	compacted int           // the first question after that; 0: none
 }
 
 // begin makes the model answer the session that begins with a prompt.
@@ -116,11 +117,23 @@ func (m *model) take(body string, main bool) (step, int) {
 	if s.summed && s.compacted == 0 {
 		s.compacted = i
 	}
-	s.asked, s.came = append(s.asked, body), append(s.came, time.Now())
+	again := i > 0 && body == s.asked[i-1] // who waited too long for an answer asks once more
+	if again {
+		i--
+	}
 	answer := step{text: "Done."}
 	if i < len(s.steps) {
 		answer = s.steps[i]
 	}
+	if again {
+		done := s.done
+		m.mu.Unlock()
+		<-done
+		return answer, i
+	}
+	done := make(chan struct{})
+	defer close(done)
+	s.asked, s.came, s.done = append(s.asked, body), append(s.came, time.Now()), done
 	m.mu.Unlock()
 	if answer.before != nil {
 		answer.before()
