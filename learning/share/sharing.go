@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"skillrouter/internal/check"
@@ -287,17 +286,7 @@ func (s *Sharing) keep(ctx context.Context, row *Known, e Entry, there Entry) (b
 		return "", err
 	}
 	draft.Category, draft.Tags = old.Category, old.Tags
-	drafts := []knowledge.Draft{draft}
-	result, err := s.memory.Knowledge.Bulk(ctx, func() (d knowledge.Draft, err error) {
-		if len(drafts) == 0 {
-			return d, io.EOF
-		}
-		d, drafts = drafts[0], nil
-		return d, nil
-	})
-	if err == nil && len(result.Refused) > 0 {
-		err = errs.Errorf(errs.Invalid, "%s %s", result.Refused[0].Field, result.Refused[0].Error)
-	}
+	_, err = s.memory.Knowledge.StoreAs(ctx, draft, learning.TrustImported)
 	return "updated", err
 }
 
