@@ -60,7 +60,7 @@ func NewProcedures(store Store, options Options) *Procedures {
 	return &Procedures{
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Stored]{
 			Kind: IndexKind, Events: []string{"procedure."},
-			ID: func(s *Stored) string { return ID(s.Persona, s.Name) }, Size: func(s *Stored) int { return s.Body.size() },
+			ID: func(s *Stored) string { return ID(s.Persona, s.Name) }, Size: func(s *Stored) int { return s.Size },
 			Document: document, Scan: store.ScanProcedures, Rows: shelf.InParts(proceduresAtOnce, store.ProceduresByID),
 		}, options.Options),
 		store: store, now: options.Now, log: options.Log, facts: options.Facts, lessons: options.Lessons,
@@ -356,15 +356,6 @@ func addEvent(tx Tx, kind string, p Stored, agent string, at time.Time) error {
 		return err
 	}
 	return tx.AddEvents(eventlog.Event{Type: kind, Subject: ID(p.Persona, p.Name), Agent: agent, At: at, Data: data})
-}
-
-// size is about how many bytes an answer needs for it.
-func (b *Body) size() int {
-	size := len(b.Description) + len(b.LearnedFrom) + 64
-	for _, step := range b.Steps {
-		size += len(step.Name) + len(step.Description) + len(step.Condition) + len(step.Action) + len(step.Run) + 64
-	}
-	return size
 }
 
 // Shown is a procedure as callers see it, without the figures of its steps.
