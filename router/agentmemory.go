@@ -138,10 +138,10 @@ func (m *AgentMemory) Memory(ctx context.Context, agent string) (Memory, error) 
 		return Memory{}, err
 	}
 	// What is critical is for everybody: there is no need to ask for the agent's.
-	if memory.Critical, err = m.latest(ctx, lesson.RecallFilter{Severity: learning.SeverityCritical}); err != nil {
+	if memory.Critical, err = m.latest(ctx, lesson.Filter{Severity: learning.SeverityCritical}); err != nil {
 		return Memory{}, err
 	}
-	anti, err := m.latest(ctx, lesson.RecallFilter{Type: learning.LessonAntiPattern, Scope: &scope})
+	anti, err := m.latest(ctx, lesson.Filter{Type: learning.LessonAntiPattern, Scope: &scope})
 	if err != nil {
 		return Memory{}, err
 	}
@@ -165,18 +165,18 @@ func (m *AgentMemory) SessionContext(ctx context.Context, query SessionQuery) (S
 	}
 	now := m.now().UTC()
 	c := SessionContext{GeneratedAt: now, DomainLessons: map[string][]lesson.Lesson{}}
-	anti, err := m.latest(ctx, lesson.RecallFilter{Type: learning.LessonAntiPattern, Severity: learning.SeverityCritical})
+	anti, err := m.latest(ctx, lesson.Filter{Type: learning.LessonAntiPattern, Severity: learning.SeverityCritical})
 	if err != nil {
 		return SessionContext{}, err
 	}
 	c.CriticalAntiPatterns = antiPatterns(anti)
-	if c.RecentFailures, err = m.latest(ctx, lesson.RecallFilter{Type: learning.LessonFailure, OccurredSince: now.Add(-FailureAge)}); err != nil {
+	if c.RecentFailures, err = m.latest(ctx, lesson.Filter{Type: learning.LessonFailure, OccurredSince: now.Add(-FailureAge)}); err != nil {
 		return SessionContext{}, err
 	}
-	if c.ActiveWorkarounds, err = m.latest(ctx, lesson.RecallFilter{Type: learning.LessonWorkaround}); err != nil {
+	if c.ActiveWorkarounds, err = m.latest(ctx, lesson.Filter{Type: learning.LessonWorkaround}); err != nil {
 		return SessionContext{}, err
 	}
-	written, err := m.latest(ctx, lesson.RecallFilter{SourceAgent: query.Agent})
+	written, err := m.latest(ctx, lesson.Filter{SourceAgent: query.Agent})
 	if err != nil {
 		return SessionContext{}, err
 	}
@@ -206,9 +206,9 @@ func (m *AgentMemory) Figures(ctx context.Context) (lesson.Figures, error) {
 	return figures, err
 }
 
-func (m *AgentMemory) latest(ctx context.Context, filter lesson.RecallFilter) ([]lesson.Lesson, error) {
+func (m *AgentMemory) latest(ctx context.Context, filter lesson.Filter) ([]lesson.Lesson, error) {
 	filter.Limit = MemoryLessons
-	list, err := m.sources.Lessons.Latest(ctx, filter)
+	list, err := m.sources.Lessons.ListLessons(ctx, filter, 0, m.now())
 	present(list, m.now())
 	return list, err
 }

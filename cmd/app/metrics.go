@@ -30,7 +30,7 @@ func (p *parts) states() map[string]string {
 
 // stats are the counts of GET /health.
 func (p *parts) stats(ctx context.Context, log *slog.Logger) map[string]int64 {
-	patterns, lessons, err := p.experiences.CountLearned(principal.With(ctx, principal.System()))
+	learned, err := p.experiences.Stats(principal.With(ctx, principal.System()))
 	if err != nil { // whoever asks for health learns what else there is
 		log.WarnContext(ctx, "patterns and lessons could not be counted", "error", err)
 	}
@@ -39,7 +39,7 @@ func (p *parts) stats(ctx context.Context, log *slog.Logger) map[string]int64 {
 		agents += n
 	}
 	return map[string]int64{
-		"knowledge": int64(p.knowledge.Len()), "episodes": int64(p.episodes.Len()), "patterns": patterns, "lessons": lessons,
+		"knowledge": int64(p.knowledge.Len()), "episodes": int64(p.episodes.Len()), "patterns": learned.Patterns, "lessons": learned.Lessons,
 		"agents": int64(agents), "streams": int64(p.mailbox.Streams()),
 	}
 }

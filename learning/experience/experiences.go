@@ -236,14 +236,6 @@ func (x *Experiences) Stats(ctx context.Context) (Stats, error) {
 	return x.store.CountExperiences(ctx, x.now.Stamp())
 }
 
-// CountLearned is the patterns and lessons of Stats, and takes no longer where there are many. It needs ScopeRead.
-func (x *Experiences) CountLearned(ctx context.Context) (patterns, lessons int64, err error) {
-	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
-		return 0, 0, err
-	}
-	return x.store.CountLearned(ctx)
-}
-
 func patternViews(patterns []lesson.Pattern, at time.Time) []Pattern {
 	views := make([]Pattern, 0, len(patterns))
 	for _, p := range patterns {

@@ -63,8 +63,6 @@ type Reader interface {
 	PatternNumbers(ctx context.Context, ids []string) (map[string]int64, error)
 	// CountExperiences counts what there is at that time.
 	CountExperiences(ctx context.Context, at time.Time) (Stats, error)
-	// CountLearned counts the patterns and lessons of CountExperiences, and looks at none of them.
-	CountLearned(ctx context.Context) (patterns, lessons int64, err error)
 	// ExpiredExperiences returns the numbers of the oldest experiences that were made before
 	// a time, before keep those whose utility is high, at most limit of them.
 	ExpiredExperiences(ctx context.Context, before, keep time.Time, limit int) ([]int64, error)

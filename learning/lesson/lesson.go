@@ -268,6 +268,8 @@ type Filter struct {
 	Proposed      bool                `json:"-"` // only rules that wait for somebody to confirm them
 	General       bool                `json:"-"` // only those that belong to no project
 	Within        []string            `json:"-"` // only those of these projects; nil: of any
+	Scope         *RecallScope        `json:"-"` // only those of this memory
+	OccurredSince time.Time           `json:"-"` // last occurred not before
 	Tag           string              `json:"tag,omitempty" doc:"Only those with this tag"`
 	MinConfidence float64             `json:"min_confidence,omitempty" doc:"Of what is left of the confidence now"`
 	Since         time.Time           `json:"since,omitzero" doc:"Reported not before this time"`

@@ -7,8 +7,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"skillrouter/learning"
 )
 
 // RecallStore reads what goes into an agent's memory. learning/store implements it on learning.db.
@@ -17,8 +15,8 @@ type RecallStore interface {
 	RecentFor(ctx context.Context, scope RecallScope, limit int) ([]Lesson, error)
 	// CountFor counts the lessons that an agent should know.
 	CountFor(ctx context.Context, scope RecallScope) (int, error)
-	// Latest returns the latest lessons that a filter selects, newest first.
-	Latest(ctx context.Context, filter RecallFilter) ([]Lesson, error)
+	// ListLessons is a PipelineStore's.
+	ListLessons(ctx context.Context, filter Filter, before int64, at time.Time) ([]Lesson, error)
 	// ByTopic returns, for each topic in lower case, the latest lessons whose domain or
 	// category it is, or which have it as a tag, newest first. Tags are looked at in the latest RecallTagged lessons.
 	ByTopic(ctx context.Context, topics []string, limit int) (map[string][]Lesson, error)
@@ -31,16 +29,6 @@ type RecallStore interface {
 type RecallScope struct {
 	Agent  string
 	Domain string // empty: it has none
-}
-
-// RecallFilter selects lessons that are not retired; empty fields select everything.
-type RecallFilter struct {
-	Scope         *RecallScope
-	Type          learning.LessonType
-	Severity      learning.Severity
-	SourceAgent   string
-	OccurredSince time.Time // last occurred not before
-	Limit         int
 }
 
 // Figures are the figures of MNEMOSYNE's mnemosyne_dashboard.

@@ -140,21 +140,11 @@ func (s *Store) CountExperiences(ctx context.Context, at time.Time) (experience.
 	if stats.Episodes > 0 {
 		stats.AverageUtility = float64(utility) / experience.UtilityUnit / float64(stats.Episodes)
 	}
-	var err error
-	if stats.Patterns, _, err = s.CountLearned(ctx); err != nil {
+	if _, err := table.One(db, []any{&stats.Patterns}, "SELECT count(*) FROM patterns WHERE status <> ? AND num > 0", string(lesson.PatternDeprecated)); err != nil {
 		return stats, err
 	}
-	_, err = table.One(db, []any{&stats.Lessons, &stats.HighConfidenceLessons},
+	_, err := table.One(db, []any{&stats.Lessons, &stats.HighConfidenceLessons},
 		"SELECT count(*), count(*) FILTER (WHERE "+sureness+" >= ?) FROM lessons {indexed by lessons_listed} WHERE "+applicable,
 		table.Millis(at), msPerDay, lesson.HighConfidence)
 	return stats, err
-}
-
-// CountLearned implements experience.Reader. A table or an index is counted whole page by page, which takes a hundredth of what
-// a condition on each row takes; the few rows that do not count are taken off.
-func (s *Store) CountLearned(ctx context.Context) (patterns, lessons int64, err error) {
-	_, err = table.One(s.Read.WithContext(ctx), []any{&patterns, &lessons}, `SELECT
-		(SELECT count(*) FROM patterns) - (SELECT count(*) FROM patterns WHERE status = ? OR num < 0),
-		(SELECT count(*) FROM lessons) - (SELECT count(*) FROM lessons WHERE status = 'retired' AND status <> 'candidate' AND NOT deprecated)`, string(lesson.PatternDeprecated))
-	return patterns, lessons, err
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"sync"
 	"time"
 
@@ -165,6 +166,17 @@ func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before in
 	}
 	if filter.Proposed {
 		c.Add("proposed")
+	}
+	if !filter.OccurredSince.IsZero() {
+		c.Add("last_occurred >= ?", table.Millis(filter.OccurredSince))
+	}
+	if scope := filter.Scope; scope != nil {
+		var reasons []string
+		var args []any
+		for _, b := range branches(*scope) {
+			reasons, args = append(reasons, "("+b.where+")"), append(args, b.arg...)
+		}
+		c.Add("("+strings.Join(reasons, " OR ")+")", args...)
 	}
 	if len(filter.Statuses) > 0 {
 		table.Among(&c, "status", filter.Statuses)

@@ -233,8 +233,8 @@ func TestListLessons(t *testing.T) {
 			}
 		}
 		for _, scope := range []*lesson.RecallScope{nil, {Agent: "HADES", Domain: "other"}} {
-			if _, err := s.Latest(t.Context(), lesson.RecallFilter{Severity: severity, Scope: scope, Limit: 10}); err != nil {
-				t.Errorf("latest, %s: %v", severity, err)
+			if _, err := s.ListLessons(t.Context(), filter{Severity: severity, Scope: scope, OccurredSince: at, Limit: 10}, 0, at); err != nil {
+				t.Errorf("in a memory, %s: %v", severity, err)
 			}
 		}
 	}
@@ -420,9 +420,9 @@ func TestLearnedCounts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		patterns, lessons, err := s.CountLearned(t.Context())
-		if err != nil || patterns != wantPatterns || lessons != wantLessons {
-			t.Fatalf("round %d: %d patterns and %d lessons (%v), want %d and %d", round, patterns, lessons, err, wantPatterns, wantLessons)
+		stats, err := s.CountExperiences(t.Context(), noon)
+		if err != nil || stats.Patterns != wantPatterns || stats.Lessons != wantLessons {
+			t.Fatalf("round %d: %+v (%v), want %d patterns and %d lessons", round, stats, err, wantPatterns, wantLessons)
 		}
 	}
 	counted(-1)

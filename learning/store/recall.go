@@ -64,35 +64,6 @@ func (s *Store) CountFor(ctx context.Context, scope lesson.RecallScope) (int, er
 	return table.Scalar[int](s.Read.WithContext(ctx), "SELECT count(*) FROM ("+strings.Join(parts, " UNION ")+" EXCEPT SELECT num FROM lessons WHERE status = 'retired' AND status <> 'candidate') AS held", args...)
 }
 
-// Latest implements lesson.RecallStore, from an index in the order of the listing.
-func (s *Store) Latest(ctx context.Context, filter lesson.RecallFilter) ([]lesson.Lesson, error) {
-	var c table.Conditions
-	by := ""
-	if filter.SourceAgent == "" && filter.Type == "" {
-		by = byOrder(&c, filter.Severity, "", nil)
-	}
-	c.Equal("source_agent", filter.SourceAgent)
-	if filter.SourceAgent != "" && filter.Type != "" {
-		c.Add("{unindexed}lesson_type = ?", string(filter.Type))
-	} else {
-		c.Equal("lesson_type", string(filter.Type))
-	}
-	c.Equal("severity", string(filter.Severity))
-	c.Add(inUse)
-	if !filter.OccurredSince.IsZero() {
-		c.Add("last_occurred >= ?", table.Millis(filter.OccurredSince))
-	}
-	if scope := filter.Scope; scope != nil {
-		var reasons []string
-		var args []any
-		for _, b := range branches(*scope) {
-			reasons, args = append(reasons, "("+b.where+")"), append(args, b.arg...)
-		}
-		c.Add("("+strings.Join(reasons, " OR ")+")", args...)
-	}
-	return lessons(s.Read.WithContext(ctx), learning.MaxAnswer, by+c.Text+" ORDER BY num DESC LIMIT ?", c.With(filter.Limit)...)
-}
-
 // ByTopic implements lesson.RecallStore.
 func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[string][]lesson.Lesson, error) {
 	found := map[string][]lesson.Lesson{}
