@@ -136,3 +136,27 @@ func TestSweepRuns(t *testing.T) {
 		}
 	})
 }
+
+// TestConfirmedPatternEmergesAnew: a pattern that a person confirmed and that has lapsed is seen again when its operation is.
+func TestConfirmedPatternEmergesAnew(t *testing.T) {
+	clock := &moved{at: begin}
+	m := open(t, t.TempDir(), clock.now)
+	x := experiencesOn(m, clock, experience.Options{})
+	patterns := lesson.NewPatterns(m.store, lesson.PatternOptions{Options: learning.Options{Now: clock.now}})
+	for range 3 {
+		experienced(t, x, "build", learning.ResultSuccess)
+	}
+	if _, err := patterns.Confirm(captainly(t), patternsOf(t, x, "build")[lesson.PatternSuccess].PatternID, lesson.ConfirmationDraft{By: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	clock.move(31 * oneDay)
+	if fades := faded(t, m, clock); fades != 1 {
+		t.Fatalf("%d fade", fades)
+	}
+	for range 3 {
+		experienced(t, x, "build", learning.ResultSuccess)
+	}
+	if p := patternsOf(t, x, "build")[lesson.PatternSuccess]; p.Status != lesson.PatternEmerging {
+		t.Errorf("seen again it is %+v", p)
+	}
+}
