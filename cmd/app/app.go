@@ -125,11 +125,10 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 		a.serveDoors(ctx, a.front)
 		return a, nil
 	}
-	var first firstStart
 	if a.lease != nil {
 		err = takeLease(ctx, a.lease, a.database, a.life)
 	} else {
-		first, err = beginStart(ctx, cfg.Data, options.CreateMissing, log)
+		err = refuseLost(ctx, cfg.Data, options.CreateMissing, log)
 	}
 	if err != nil {
 		return nil, err
@@ -138,9 +137,6 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger, options Optio
 		return nil, err
 	}
 	a.serveDoors(ctx, a.handler)
-	if err := first.end(); err != nil {
-		return nil, fmt.Errorf("end the first start: %w", err)
-	}
 	return a, nil
 }
 

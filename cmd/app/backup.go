@@ -97,7 +97,8 @@ type BackupOptions struct {
 type Snapshot struct {
 	Manifest Manifest
 
-	dir string // that has the files
+	dir  string // that has the files
+	done func() // is called when it is closed
 }
 
 // TakeSnapshot copies the databases of a data folder, which may be in use, into
@@ -105,7 +106,7 @@ type Snapshot struct {
 // must be closed.
 func TakeSnapshot(ctx context.Context, data string, options BackupOptions) (_ *Snapshot, err error) {
 	options.Now = options.Now.Given()
-	s := &Snapshot{Manifest: Manifest{
+	s := &Snapshot{done: func() {}, Manifest: Manifest{
 		Format: archiveFormat, FormatVersion: archiveVersion, Version: options.Version, CreatedAt: options.Now().UTC(),
 	}}
 	scratch := data
@@ -205,7 +206,10 @@ func (s *Snapshot) entry(archive *tar.Writer, name string, size int64, from io.R
 }
 
 // Close removes the copies.
-func (s *Snapshot) Close() error { return os.RemoveAll(s.dir) }
+func (s *Snapshot) Close() error {
+	defer s.done()
+	return os.RemoveAll(s.dir)
+}
 
 // roomForCopies refuses to begin what would fill the disk.
 func roomForCopies(data, scratch string) error {
@@ -302,15 +306,8 @@ func holdSealed(data string, lock *Lock, failed, sealed error) (release func() e
 
 // Holds tells whether a folder has a router's databases.
 func Holds(data string) bool {
-	if _, err := os.Stat(filepath.Join(data, readyName)); err == nil {
-		return true
-	}
-	for _, name := range database.Names() {
-		if _, err := os.Stat(filepath.Join(data, name+".db")); err != nil {
-			return false
-		}
-	}
-	return true
+	lacks := func(name string) bool { return !fileThere(filepath.Join(data, name+".db")) }
+	return fileThere(filepath.Join(data, readyName)) || !slices.ContainsFunc(database.Names(), lacks)
 }
 
 // archiveFault is what is wrong with an archive, for whoever holds it.
@@ -405,20 +402,19 @@ func readManifest(archive *tar.Reader) (m Manifest, err error) {
 	if m.FormatVersion != archiveVersion {
 		return m, archiveFault("has the form %d, and this program knows only the form %d: use the program that made it (%s)", m.FormatVersion, archiveVersion, m.Version)
 	}
-	names := []string{}
+	named := map[string]bool{}
 	for _, f := range m.Files {
-		names = append(names, f.Name)
 		database := f.Name == "learning.db" || f.Name == "operational.db"
 		if !database && (f.Name != locate.OwnerTokenName || f.Bytes > maxOwnerToken) || f.Bytes < 0 || f.Bytes > maxDatabase || database && f.Contents == nil {
 			return m, archiveFault("has a manifest that names %q, which is no part of a backup", f.Name)
 		}
-	}
-	slices.Sort(names)
-	if len(slices.Compact(slices.Clone(names))) != len(names) {
-		return m, archiveFault("has a manifest that names a file twice")
+		if named[f.Name] {
+			return m, archiveFault("has a manifest that names a file twice")
+		}
+		named[f.Name] = true
 	}
 	for _, name := range database.Names() {
-		if !slices.Contains(names, name+".db") {
+		if !named[name+".db"] {
 			return m, archiveFault("lacks %s.db", name)
 		}
 	}
@@ -468,17 +464,6 @@ func (a *App) backup(ctx context.Context, ownerToken bool) (httpapi.Archive, err
 		a.copying.Unlock()
 		return nil, fmt.Errorf("make a backup: %w", err)
 	}
-	return &archive{Snapshot: snapshot, done: a.copying.Unlock}, nil
-}
-
-// archive is a snapshot that lets the next backup begin when it is closed.
-type archive struct {
-	*Snapshot
-	done func()
-}
-
-// Close implements httpapi.Archive.
-func (a *archive) Close() error {
-	defer a.done()
-	return a.Snapshot.Close()
+	snapshot.done = a.copying.Unlock // the next one may begin
+	return snapshot, nil
 }

@@ -270,7 +270,6 @@ By `+"`--server`"+`, else `+"`SKILLROUTER_SERVER`"+`, else the router that holds
 |---|---|
 | `+"`learning.db`, `operational.db`"+` | the databases, with their `+"`-wal` and `-shm`"+` while the router runs; copy them with it stopped, or by `+"`VACUUM INTO`"+` |
 | `+"`*.backup`"+` | copies made before a migration; whole, once they have that name |
-| `+"`first-start`"+` | a first start has not ended; the next one goes on |
 | `+"`high-water`"+` | how far the logs had come, so that a loss after a crash is known |
 | `+"`lost-writes.log`"+` | what turned out to be lost: [look](operations.md#trouble), then remove it |
 | `+"`owner.token`"+` | the owner's token, for `+"`skillrouter token`"+` |

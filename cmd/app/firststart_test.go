@@ -64,15 +64,8 @@ func TestLostDatabaseIsNotMadeAnew(t *testing.T) {
 		"learning.db":    func(data string) error { return os.Remove(filepath.Join(data, "learning.db")) },
 		"all but the owner's token": func(data string) error {
 			_ = os.Remove(filepath.Join(data, "high-water"))
-			_ = os.RemoveAll(filepath.Join(data, "index"))
 			_ = os.Remove(filepath.Join(data, "learning.db"))
 			return os.Remove(filepath.Join(data, "operational.db"))
-		},
-		"all but an index": func(data string) error {
-			for _, gone := range []string{"high-water", "learning.db", "owner.token", "operational.db"} {
-				_ = os.Remove(filepath.Join(data, gone))
-			}
-			return os.MkdirAll(filepath.Join(data, "index"), 0o700)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +74,7 @@ func TestLostDatabaseIsNotMadeAnew(t *testing.T) {
 			if err := lose(data); err != nil {
 				t.Fatal(err)
 			}
-			missing, traces := app.Missing(data)
+			missing, traces := app.Missing(t.Context(), data)
 			if len(missing) == 0 || len(traces) == 0 {
 				t.Fatalf("missing %q, traces %q", missing, traces)
 			}
@@ -110,8 +103,8 @@ func TestLostDatabaseIsNotMadeAnew(t *testing.T) {
 	folderWith(t, filepath.Join(t.TempDir(), "new"), "one") // where there is no trace, there was none
 }
 
-// TestFirstStartGoesOn holds B1 and B2: whatever a cut leaves of a first start
-// that had not ended, the next start goes on, and ends it.
+// TestFirstStartGoesOn holds B1 and B2: whatever a cut leaves of a first start that had not ended, the next start goes on. A database
+// gets its name once it is whole: one that is not, beside one that is missing, is damage.
 func TestFirstStartGoesOn(t *testing.T) {
 	whole := t.TempDir()
 	learning, operational := databasetest.Made(t, whole, "learning"), databasetest.Made(t, whole, "operational")
@@ -122,33 +115,34 @@ func TestFirstStartGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, leave := range map[string]func(data string){
-		"nothing":            func(string) {},
-		"empty databases":    func(data string) { put(t, data+"/learning.db", ""); put(t, data+"/operational.db", "") },
-		"half a database":    func(data string) { put(t, data+"/learning.db", string(text[:len(text)/2])) },
-		"zeros":              func(data string) { put(t, data+"/operational.db", strings.Repeat("\x00", 8192)) },
-		"one whole database": func(data string) { put(t, data+"/learning.db", string(text)) },
-		"a log of nothing":   func(data string) { put(t, data+"/learning.db-wal", "frames"); put(t, data+"/learning.db-shm", "x") },
-		"an empty token": func(data string) {
-			put(t, data+"/learning.db", string(text))
-			put(t, data+"/owner.token", "")
-			put(t, data+"/owner.token.new", "")
-		},
-		"what was being made": func(data string) {
+	for name, c := range map[string]struct {
+		leave   func(data string)
+		refused bool
+	}{
+		"nothing":            {leave: func(string) {}},
+		"one whole database": {leave: func(data string) { put(t, data+"/learning.db", string(text)) }},
+		"a new token":        {leave: func(data string) { put(t, data+"/learning.db", string(text)); put(t, data+"/owner.token.new", "") }},
+		"what was being made": {leave: func(data string) {
 			put(t, data+"/learning.db.new", string(text[:5000]))
 			put(t, data+"/learning.db.new-journal", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7 half")
 			put(t, data+"/operational.db.new-wal", "half")
-		},
-		"a hot journal": func(data string) { hotJournal(t, learning, data+"/learning.db") },
+		}},
+		"half a database":  {func(data string) { put(t, data+"/learning.db", string(text[:len(text)/2])) }, true},
+		"an empty one":     {func(data string) { put(t, data+"/operational.db", "") }, true},
+		"a log of nothing": {func(data string) { put(t, data+"/learning.db-wal", "frames") }, true},
+		"a token":          {func(data string) { put(t, data+"/learning.db", string(text)); put(t, data+"/owner.token", "x") }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := t.TempDir()
-			put(t, data+"/first-start", "")
-			leave(data)
-			folderWith(t, data, "one")
-			if there(data + "/first-start") {
-				t.Error("it did not end")
+			c.leave(data)
+			if c.refused {
+				if a, err := begin(t, data, app.Options{}, slog.New(slog.DiscardHandler)); err == nil {
+					finish(t, a)
+					t.Error("what was lost is made anew")
+				}
+				return
 			}
+			folderWith(t, data, "one")
 			if _, err := locate.ReadOwnerToken(data); err != nil {
 				t.Error(err)
 			}
@@ -159,29 +153,6 @@ func TestFirstStartGoesOn(t *testing.T) {
 				t.Errorf("%+v, %v", found, err)
 			}
 		})
-	}
-}
-
-// TestFirstStartMarkerThatCameBack: the marker's removal may not outlive a power
-// cut. It must not turn a folder that was used into one that may be made anew.
-func TestFirstStartMarkerThatCameBack(t *testing.T) {
-	data := t.TempDir()
-	folderWith(t, data, "one")
-	put(t, filepath.Join(data, "first-start"), "")
-	folderWith(t, data, "two")
-	if got := titlesIn(t, data); !slices.Equal(got, []string{"one", "two"}) {
-		t.Errorf("%q", got)
-	}
-	if there(filepath.Join(data, "first-start")) {
-		t.Error("the marker stays")
-	}
-	put(t, filepath.Join(data, "first-start"), "")
-	if err := os.Remove(filepath.Join(data, "operational.db")); err != nil {
-		t.Fatal(err)
-	}
-	if a, err := begin(t, data, app.Options{}, slog.New(slog.DiscardHandler)); err == nil {
-		finish(t, a)
-		t.Error("a lost operational.db is made anew because of a marker")
 	}
 }
 

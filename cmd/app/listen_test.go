@@ -231,7 +231,7 @@ func opensAgain(t *testing.T, cfg config.Config) *app.App {
 // for a call under way and not for these.
 func TestStopWaitsForNoSilentConnection(t *testing.T) {
 	cfg := config.Default()
-	cfg.Data, cfg.Listen, cfg.ShutdownGrace = t.TempDir(), "127.0.0.1:0", config.MaxShutdownGrace
+	cfg.Data, cfg.Listen, cfg.ShutdownGrace = t.TempDir(), "127.0.0.1:0", time.Minute
 	a, stop := running(t, cfg)
 	at := strings.TrimPrefix(a.URL(), "http://")
 	for range 3 {

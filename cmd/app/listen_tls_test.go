@@ -686,7 +686,7 @@ func TestStopOverTLS(t *testing.T) {
 	cfg := settings(t)
 	certificate, key := a.issue(t, time.Now().Add(aYear), "127.0.0.1")
 	pairIn(t, &cfg, certificate, key)
-	cfg.ShutdownGrace = config.MaxShutdownGrace
+	cfg.ShutdownGrace = time.Minute
 	r, stop := running(t, cfg)
 	at := strings.TrimPrefix(r.URL(), "https://")
 	conn, err := net.Dial("tcp", at)

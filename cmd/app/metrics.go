@@ -16,15 +16,26 @@ import (
 	"skillrouter/learning/shelf"
 	"skillrouter/operational"
 	"skillrouter/router"
+	"skillrouter/router/kind"
 	"skillrouter/tfidf/keep"
 )
 
+// indexed are the kinds whose rows are found by an index of words.
+func (p *parts) indexed(each func(of kind.Memory)) {
+	for _, of := range p.kinds {
+		if of.Shelf != nil {
+			each(of)
+		}
+	}
+}
+
+// indexName is what the index of a kind is called.
+func indexName(of kind.Memory) string { return strings.TrimSuffix(of.Plural, " entries") }
+
 // states tells the state of each search index.
 func (p *parts) states() map[string]string {
-	states := make(map[string]string, len(p.indexes))
-	for _, index := range p.indexes {
-		states[index.name] = stateOf(index.state())
-	}
+	states := map[string]string{}
+	p.indexed(func(of kind.Memory) { states[indexName(of)] = stateOf(of.Shelf.IndexState()) })
 	return states
 }
 
@@ -78,10 +89,10 @@ func flag(is bool) float64 {
 
 // collect gives the metrics of the services.
 func (p *parts) collect(give emit) {
-	const entries = "Entries that can be found, by kind."
-	give("skillrouter_entries", entries, float64(p.knowledge.Len()), "kind", "knowledge")
-	give("skillrouter_entries", entries, float64(p.episodes.Len()), "kind", "episode")
-	give("skillrouter_entries", entries, float64(p.lessons.Len()), "kind", "lesson")
+	p.indexed(func(of kind.Memory) {
+		give("skillrouter_entries", "Entries that can be found, by kind.", float64(of.Shelf.Len()), "kind", of.Name)
+		give("skillrouter_index_read_ratio", "How much of what a search index is to hold it has read, 1 when it is whole.", float64(of.Shelf.IndexState().Percent)/100, "index", indexName(of))
+	})
 	for state, n := range p.presence.Count() {
 		give("skillrouter_agents", "Known agents, by presence.", float64(n), "state", string(state))
 	}
@@ -90,9 +101,6 @@ func (p *parts) collect(give emit) {
 	ledger := p.guards.LedgerState()
 	give("skillrouter_guard_checks_waiting", "Checks that were answered and are not in the guard's ledger yet.", float64(ledger.Waiting))
 	give("skillrouter_guard_checks_lost_total", "Checks that were answered and never will be in the guard's ledger.", float64(ledger.Lost))
-	for _, index := range p.indexes {
-		collectIndex(give, index)
-	}
 	if p.meshStatus != nil {
 		collectMesh(give, p.meshStatus())
 	}
@@ -107,11 +115,8 @@ func (p *parts) collect(give emit) {
 // checks are doctor's looks at the services.
 func (p *parts) checks(ctx context.Context, now time.Time) []router.SystemCheck {
 	counts := p.presence.Count()
-	checks := []router.SystemCheck{
-		checkIndex("knowledge index", p.knowledge.IndexState(), func() (shelf.IndexCheck, error) { return p.knowledge.Check(ctx) }),
-		checkIndex("episode index", p.episodes.IndexState(), func() (shelf.IndexCheck, error) { return p.episodes.Check(ctx) }),
-		checkIndex("lesson index", p.lessons.IndexState(), func() (shelf.IndexCheck, error) { return p.lessons.Check(ctx) }),
-	}
+	var checks []router.SystemCheck
+	p.indexed(func(of kind.Memory) { checks = append(checks, checkIndex(ctx, of)) })
 	ledger := p.guards.LedgerState()
 	return append(checks, checkVectors(p.vectors.Status()), router.SystemCheck{Name: "guard ledger", OK: ledger.Well(), Detail: ledgerSaid(ledger)},
 		router.SystemCheck{Name: "agents", OK: true, Detail: fmt.Sprintf("%d online, %d starting, %d stale, %d offline; %d streams open",
@@ -144,15 +149,16 @@ func checkVectors(s shelf.EmbeddingStatus) router.SystemCheck {
 	return router.SystemCheck{Name: "embeddings", OK: s.FailingSince == nil, Detail: detail}
 }
 
-func checkIndex(name string, state keep.State, compare func() (shelf.IndexCheck, error)) router.SystemCheck {
-	return looked(name, func() (string, error) {
+func checkIndex(ctx context.Context, of kind.Memory) router.SystemCheck {
+	return looked(of.Name+" index", func() (string, error) {
+		state := of.Shelf.IndexState()
 		switch {
 		case state.Failed != "":
 			return "", fmt.Errorf("%s; it cannot be read from the database: %s", stateOf(state), state.Failed)
 		case state.Stage != keep.Complete:
 			return "not compared with the database: it is " + stateOf(state), nil
 		}
-		found, err := compare()
+		found, err := of.Shelf.Check(ctx)
 		said := fmt.Sprintf("%d indexed, %d stored", found.Indexed, found.Stored)
 		if err == nil && !found.OK() {
 			err = fmt.Errorf("%s; not indexed: %v; not stored: %v; the next start builds it anew", said, found.Missing, found.Surplus)
@@ -167,17 +173,6 @@ const indexesFolder = "index"
 // learningOptions are the settings of the services of learning.db that keep an index.
 func (a *App) learningOptions() learning.Options {
 	return learning.Options{Now: a.now, Log: a.log}
-}
-
-// namedIndex is a search index as health, doctor and the metrics see it.
-type namedIndex struct {
-	name  string
-	state func() keep.State
-}
-
-func collectIndex(give emit, index namedIndex) {
-	s := index.state()
-	give("skillrouter_index_read_ratio", "How much of what a search index is to hold it has read, 1 when it is whole.", float64(s.Percent)/100, "index", index.name)
 }
 
 // stateOf is the state of an index in a word or two, for GET /health.

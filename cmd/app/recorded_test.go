@@ -48,6 +48,8 @@ var agreed = map[string]string{
 	`["interlock"]`:                   kindLists,
 	`["token"]`:                       kindLists,
 	"build_context":                   narrow,
+	"GET /health":                     "the index of facts is told of too",
+	`["status","--json"]`:             "the index of facts is told of too",
 	"GET /api/facts/stats":            "no facts are kept in memory beside the database any more",
 	`update_knowledge {"nonsense":1}`: "the refusal lists its parameters, and it has two more",
 	`create_team_task {"nonsense":1}`: "the refusal lists its parameters, and it has after",

@@ -48,7 +48,7 @@ type SweptTable struct {
 // procedures are left as they are.
 func RedactFolder(ctx context.Context, data string, apply bool, passphrase func(ctx context.Context) (string, error)) (s Swept, err error) {
 	s = Swept{Data: data, Applied: apply, Tables: []SweptTable{}}
-	if there := present(data); len(there) == 0 && !restoring(data) {
+	if there := present(ctx, data); len(there) == 0 && !restoring(data) {
 		return s, errs.Errorf(errs.NotFound, "%s holds no databases", data)
 	}
 	lock, err := takeFolder(data)
@@ -70,7 +70,7 @@ func RedactFolder(ctx context.Context, data string, apply bool, passphrase func(
 			return s, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if apply { // what searches keep of the texts is made anew at the next start
+	if apply { // what an earlier version kept of the texts beside them
 		return s, os.RemoveAll(filepath.Join(data, indexesFolder))
 	}
 	return s, nil

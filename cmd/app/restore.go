@@ -68,7 +68,7 @@ func Restore(ctx context.Context, archive io.Reader, data string, options Restor
 	if err := sweepBackups(data); err != nil {
 		return r, err
 	}
-	if there := present(data); len(there) > 0 && !options.Force {
+	if there := present(ctx, data); len(there) > 0 && !options.Force {
 		return r, errs.Errorf(errs.Conflict, "%s holds %s already: restore to another folder, or force it, which keeps what is there aside", data, strings.Join(there, ", "))
 	}
 	staging, err := os.MkdirTemp(data, stagingPrefix)
@@ -152,10 +152,6 @@ func finishRestore(data string) error {
 			restored = append(restored, entry.Name())
 		}
 	}
-	// The search indexes are of what was there before.
-	if err := os.RemoveAll(filepath.Join(data, indexesFolder)); err != nil {
-		return err
-	}
 	// A database that has not been moved in yet stands before a file of that name that is
 	// the old one; one that has, does not, and what is there is not touched again.
 	if len(restored) > 0 { // else all that is of before went aside before the last file came in
@@ -165,7 +161,10 @@ func finishRestore(data string) error {
 			}
 		}
 	}
-	if err := errors.Join(syncIfThere(keep), database.SyncFolder(data)); err != nil {
+	if err := database.SyncFolder(keep); err != nil && !errors.Is(err, fs.ErrNotExist) { // nothing may have gone there
+		return err
+	}
+	if err := database.SyncFolder(data); err != nil {
 		return err
 	}
 	for _, name := range restored {
@@ -174,7 +173,7 @@ func finishRestore(data string) error {
 		}
 	}
 	// Each step is on disk before what tells that it is to do goes.
-	if err := errors.Join(database.SyncFolder(data), database.SyncFolder(ready), unmark(data)); err != nil {
+	if err := errors.Join(database.SyncFolder(data), database.SyncFolder(ready)); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(ready, asideFile)); err != nil {
@@ -184,14 +183,6 @@ func finishRestore(data string) error {
 		return err
 	}
 	return database.SyncFolder(data)
-}
-
-// syncIfThere is SyncFolder for one that may not be there.
-func syncIfThere(dir string) error {
-	if err := database.SyncFolder(dir); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // proceduresFolder is where procedures are files, unless the settings say
@@ -222,8 +213,8 @@ func moveAside(data, keep, name string) error {
 }
 
 // present names what of a router's a folder holds.
-func present(data string) (there []string) {
-	if _, err := os.Lstat(filepath.Join(data, firstStartName)); err == nil {
+func present(ctx context.Context, data string) (there []string) {
+	if missing, traces := Missing(ctx, data); len(missing) > 0 && len(traces) == 0 {
 		return nil // a first start that was cut off: nobody was told of what is there; it goes aside all the same
 	}
 	for _, name := range database.Names() {

@@ -82,12 +82,15 @@ func verifyInto(ctx context.Context, archive io.Reader, dir string) (v Verificat
 		if err != nil {
 			return err
 		}
-		_, err = io.Copy(file, &cancelled{ctx, content})
-		if _, own := errors.AsType[*fs.PathError](err); err != nil && !own && ctx.Err() == nil {
-			err = brokenOff(err) // it could not be read; else it could not be written
-		}
-		if err == nil {
+		defer context.AfterFunc(ctx, func() { _ = file.Close() })() // which ends the copying
+		_, err = io.Copy(file, content)
+		switch _, own := errors.AsType[*fs.PathError](err); {
+		case ctx.Err() != nil:
+			err = ctx.Err()
+		case err == nil:
 			err = file.Sync()
+		case !own:
+			err = brokenOff(err) // it could not be read; else it could not be written
 		}
 		return errors.Join(err, file.Close())
 	})
@@ -99,20 +102,6 @@ func verifyInto(ctx context.Context, archive io.Reader, dir string) (v Verificat
 		v.OwnerToken = v.OwnerToken || f.Name == locate.OwnerTokenName
 	}
 	return v, v.look(ctx, dir) // what the manifest says of rows holds, because the files have its checksums
-}
-
-// cancelled is a reader that ends with its context.
-type cancelled struct {
-	ctx  context.Context
-	from io.Reader
-}
-
-// Read implements io.Reader.
-func (c *cancelled) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.from.Read(p)
 }
 
 // VerifyFolder looks a data folder through, which may be in use, and changes nothing of it.
@@ -343,14 +332,14 @@ func examine(ctx context.Context, name, path string) (c Contents, wrong []string
 		return c, nil, err
 	}
 	defer db.Close()
-	for _, check := range []struct{ pragma, well string }{{"integrity_check(1)", "ok"}, {"foreign_key_check", ""}} {
-		found, err := texts(ctx, db, "PRAGMA "+check.pragma)
+	for _, check := range []struct{ name, query, well string }{{"integrity_check(1)", "PRAGMA integrity_check(1)", "ok"}, {"foreign_key_check", `SELECT "table" FROM pragma_foreign_key_check`, ""}} {
+		found, err := texts(ctx, db, check.query)
 		if ctx.Err() != nil {
 			return c, nil, ctx.Err()
 		}
 		verdict := strings.Join(found[:min(len(found), 1)], "")
 		if err != nil || verdict != check.well {
-			wrong = append(wrong, check.pragma+" says "+database.Fault(err, verdict))
+			wrong = append(wrong, check.name+" says "+database.Fault(err, verdict))
 		}
 	}
 	if len(wrong) > 0 {
@@ -407,25 +396,14 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// texts reads the first column of what a query answers.
+// texts reads the one column of what a query answers.
 func texts(ctx context.Context, db querier, query string) (found []string, err error) {
 	rows, err := db.QueryContext(ctx, query)
 	err = visit(rows, err, func() error {
-		columns, err := rows.Columns()
-		if err != nil {
-			return err
-		}
 		var text sql.NullString
-		row := make([]any, len(columns))
-		row[0] = &text
-		for i := 1; i < len(row); i++ {
-			row[i] = new(any)
-		}
-		if err := rows.Scan(row...); err != nil {
-			return err
-		}
+		err := rows.Scan(&text)
 		found = append(found, text.String)
-		return nil
+		return err
 	})
 	return found, err
 }

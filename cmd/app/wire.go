@@ -57,11 +57,12 @@ import (
 
 // wire builds every service on the open databases, and the transports on the services.
 func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
+	p := &parts{registry: registry}
 	tracer, err := a.wireTelemetry(ctx, registry) // first: it ends last, and sends the spans of what ended before
 	if err != nil {
 		return err
 	}
-	operations := operationalstore.New(a.operational.Read, a.operational.Commit)
+	p.operations = operationalstore.New(a.operational.Read, a.operational.Commit)
 	if _, err := locate.ReadOwnerToken(a.config.Data); errors.Is(err, locate.ErrEmptyToken) {
 		a.log.Warn("the owner's token was empty, as a power cut leaves it, and is made anew: what had the old one elsewhere is refused")
 	}
@@ -69,20 +70,20 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err != nil {
 		return err
 	}
-	tokens, err := operational.OpenTokens(ctx, operations, a.now, operational.DigestOf(owner))
+	p.tokens, err = operational.OpenTokens(ctx, p.operations, a.now, operational.DigestOf(owner))
 	if err != nil {
 		return fmt.Errorf("load the tokens: %w", err)
 	}
-	if err := a.issueFirst(ctx, tokens); err != nil {
+	if err := a.issueFirst(ctx, p.tokens); err != nil {
 		return err
 	}
-	persons, err := person.OpenPersons(ctx, operations, a.now)
+	p.persons, err = person.OpenPersons(ctx, p.operations, a.now)
 	if err != nil {
 		return fmt.Errorf("load the passphrase: %w", err)
 	}
-	mayStop := a.config.AgentsMayStop && persons.MayStop()
-	tasks := operational.NewTasks(operations, a.now)
-	presence, err := comms.NewPresence(ctx, operations, tasks, a.now, a.log, comms.PresenceOptions{
+	mayStop := a.config.AgentsMayStop && p.persons.MayStop()
+	p.tasks = operational.NewTasks(p.operations, a.now)
+	p.presence, err = comms.NewPresence(ctx, p.operations, p.tasks, a.now, a.log, comms.PresenceOptions{
 		HeartbeatEvery: a.config.Presence.HeartbeatInterval,
 		StaleAfter:     a.config.Presence.StaleAfter,
 		OfflineAfter:   a.config.Presence.OfflineAfter,
@@ -90,82 +91,77 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	if err != nil {
 		return fmt.Errorf("load the agents: %w", err)
 	}
-	a.runs(ctx, "presence", presence.Run)
-	mailbox, err := comms.NewMailbox(ctx, presence, a.aside.operations(operations), a.log, a.aside.mailOptions(comms.MailboxOptions{Retention: a.config.Retention.Messages, OnlyCaptainsStop: !mayStop}))
+	a.runs(ctx, "presence", p.presence.Run)
+	p.mailbox, err = comms.NewMailbox(ctx, p.presence, a.aside.operations(p.operations), a.log, a.aside.mailOptions(comms.MailboxOptions{Retention: a.config.Retention.Messages, OnlyCaptainsStop: !mayStop}))
 	if err != nil {
 		return fmt.Errorf("load the mailboxes: %w", err)
 	}
-	a.life.run(ctx, "mailbox", mailbox.Run)
-	leases, err := lease.Open(ctx, operations, presence, mailbox, a.log, lease.Options{Now: a.now, Files: projectFiles})
+	a.life.run(ctx, "mailbox", p.mailbox.Run)
+	p.leases, err = lease.Open(ctx, p.operations, p.presence, p.mailbox, a.log, lease.Options{Now: a.now, Files: projectFiles})
 	if err != nil {
 		return fmt.Errorf("load the leases: %w", err)
 	}
-	presence.OnLeave(leases.Nudge)
+	p.presence.OnLeave(p.leases.Nudge)
 	if a.aside == nil {
-		if err := leases.Look(ctx); err != nil { // of those whose holders had left, before anybody asks
+		if err := p.leases.Look(ctx); err != nil { // of those whose holders had left, before anybody asks
 			a.log.Warn("leases that have ended could not be settled", "error", err)
 		}
 	}
-	a.runs(ctx, "leases", leases.Run)
-	hub := stream.New(mailbox, func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }, a.log)
+	a.runs(ctx, "leases", p.leases.Run)
+	hub := stream.New(p.mailbox, func(w http.ResponseWriter, _ *http.Request, err error) { httpapi.WriteProblem(w, err) }, a.log)
 
-	memory := learningstore.New(a.learning.Read, a.learning.Commit)
-	knowledge := knowledge.NewBase(a.aside.memory(memory), a.learningOptions())
-	episodes := episode.NewEpisodes(memory, a.learningOptions())
-	incidents := history.New(memory, learning.Options{Now: a.now, Log: a.log})
-	guards := guard.NewGuards(ctx, memory, guard.GuardsOptions{
-		Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !mayStop, Packs: a.config.Guard.Packs, Notice: persons.Reset, Failed: failedBefore(incidents), Claimed: claimed(leases), Enter: a.aside.enter(),
+	p.memory = learningstore.New(a.learning.Read, a.learning.Commit)
+	p.knowledge = knowledge.NewBase(a.aside.memory(p.memory), a.learningOptions())
+	p.episodes = episode.NewEpisodes(p.memory, a.learningOptions())
+	p.incidents = history.New(p.memory, learning.Options{Now: a.now, Log: a.log})
+	p.guards = guard.NewGuards(ctx, p.memory, guard.GuardsOptions{
+		Options: learning.Options{Now: a.now, Log: a.log}, Retention: a.config.Retention.Checks, Confine: !mayStop, Packs: a.config.Guard.Packs, Notice: p.persons.Reset, Failed: failedBefore(p.incidents), Claimed: claimed(p.leases), Enter: a.aside.enter(),
 	})
-	crossing, err := a.cross(ctx, memory, operations, episodes, presence, mailbox)
+	p.crossing, err = a.cross(ctx, p.memory, p.operations, p.episodes, p.presence, p.mailbox)
 	if err != nil {
 		return err
 	}
-	patterns := lesson.NewPatterns(memory, lesson.PatternOptions{Options: learning.Options{Now: a.now, Log: a.log}, Rules: guards})
-	lessons := lesson.NewLessons(memory, lesson.Options{
-		Options: a.learningOptions(), Patterns: patterns, Escalations: crossing.rules, DomainOf: crossing.lessons.DomainOf, Relevance: a.relevance(), Rules: guards,
+	p.patterns = lesson.NewPatterns(p.memory, lesson.PatternOptions{Options: learning.Options{Now: a.now, Log: a.log}, Rules: p.guards})
+	p.lessons = lesson.NewLessons(p.memory, lesson.Options{
+		Options: a.learningOptions(), Patterns: p.patterns, Escalations: p.crossing.rules, DomainOf: p.crossing.lessons.DomainOf, Relevance: a.relevance(), Rules: p.guards,
 	})
 	if err := os.RemoveAll(filepath.Join(a.config.Data, indexesFolder)); err != nil {
 		a.log.Warn("what an earlier version kept of the search indexes cannot be removed", "error", err)
 	}
-	facts := fact.NewFacts(memory, a.learningOptions())
-	a.runs(ctx, "facts", facts.Run)
+	p.facts = fact.NewFacts(p.memory, a.learningOptions())
+	a.runs(ctx, "facts", p.facts.Run)
 	a.streams = append(a.streams, hub.Shutdown)
 	begin := time.Now()
 	// No check of the guard may pass because a rule was not read yet: that one is waited for.
 	loading, loadCtx := errgroup.WithContext(ctx)
-	for _, load := range []func(context.Context) error{knowledge.Load, episodes.Load, lessons.Load, guards.Load, incidents.Load} {
+	for _, load := range []func(context.Context) error{p.knowledge.Load, p.episodes.Load, p.lessons.Load, p.guards.Load, p.incidents.Load} {
 		loading.Go(func() error { return load(loadCtx) })
 	}
 	if err := loading.Wait(); err != nil {
 		return fmt.Errorf("open the search indexes of learning.db: %w", err)
 	}
-	if reset := persons.Stored().ResetAt; reset != nil && a.aside == nil { // before anybody is answered
-		if err := guards.EndPermissions(ctx, *reset); err != nil {
+	if reset := p.persons.Stored().ResetAt; reset != nil && a.aside == nil { // before anybody is answered
+		if err := p.guards.EndPermissions(ctx, *reset); err != nil {
 			return fmt.Errorf("end the permissions of before the passphrase was reset: %w", err)
 		}
 	}
 	a.log.Debug("indexes opened", "took_ms", time.Since(begin).Milliseconds())
-	a.life.run(ctx, "knowledge", knowledge.Run)
-	a.life.run(ctx, "episodes", episodes.Run)
+	a.life.run(ctx, "knowledge", p.knowledge.Run)
+	a.life.run(ctx, "episodes", p.episodes.Run)
 	if a.aside == nil {
-		a.life.run(ctx, "lessons", lessons.Run)
+		a.life.run(ctx, "lessons", p.lessons.Run)
 	} else { // it compares no reports
-		a.life.run(ctx, "lessons", lessons.RunIndex)
+		a.life.run(ctx, "lessons", p.lessons.RunIndex)
 	}
-	a.runs(ctx, "patterns", patterns.Run)
-	experiences := experience.NewExperiences(memory, episodes, lessons, experience.Options{
+	a.runs(ctx, "patterns", p.patterns.Run)
+	p.experiences = experience.NewExperiences(p.memory, p.episodes, p.lessons, experience.Options{
 		Options: learning.Options{Now: a.now, Log: a.log}, KeepEpisodes: a.config.Retention.Episodes, KeepPatterns: a.config.Retention.Patterns,
 	})
-	a.runs(ctx, "experiences", experiences.Run)
-	a.life.run(ctx, "guard", guards.Run)
+	a.runs(ctx, "experiences", p.experiences.Run)
+	a.life.run(ctx, "guard", p.guards.Run)
 	// A node that follows writes one of its own: its machine's hooks need it while no node answers.
-	a.life.run(ctx, "copy of the guard's rules", func(ctx context.Context) error { return a.keepGuardCopy(ctx, guards) })
+	a.life.run(ctx, "copy of the guard's rules", func(ctx context.Context) error { return a.keepGuardCopy(ctx, p.guards) })
 
-	p := &parts{
-		leases: leases,
-		memory: memory, operations: operations, tasks: tasks, presence: presence, mailbox: mailbox, knowledge: knowledge, episodes: episodes,
-		lessons: lessons, patterns: patterns, guards: guards, facts: facts, crossing: crossing, experiences: experiences, incidents: incidents, tokens: tokens, persons: persons, registry: registry,
-	}
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
 		a.wireLLM, a.wireEmbeddings, a.joinKinds, a.wireRunbooks, a.wireTellings, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
@@ -180,27 +176,22 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	p.transfer = transfer.New(p.kinds, p.memory, a.now)
 	p.introspection = a.introspection(p)
 
-	a.runs(ctx, "crossing", crossing.service.Run)
+	a.runs(ctx, "crossing", p.crossing.service.Run)
 
-	p.indexes = append([]namedIndex{
-		{"knowledge", knowledge.IndexState},
-		{"episodes", episodes.IndexState},
-		{"lessons", lessons.IndexState},
-	}, p.indexes...)
 	registry.MustRegister(collected(p.collect))
 
-	recon := operational.NewRecon(operations, a.now)
+	recon := operational.NewRecon(p.operations, a.now)
 	classifier, err := a.classifier()
 	if err != nil {
 		return fmt.Errorf("load the classifier: %w", err)
 	}
 	p.decisions = decision.New(decision.Sources{
-		Guard: guards, Escalations: crossing.escalations(), Incidents: incidents, Consolidation: p.consolidation, Agents: presence, Tasks: tasks,
+		Guard: p.guards, Escalations: p.crossing.escalations(), Incidents: p.incidents, Consolidation: p.consolidation, Agents: p.presence, Tasks: p.tasks,
 	})
 	p.queries = question.New(classifier, p.search, question.Sources{
-		Agents: presence, Tasks: tasks, Recon: recon, Mail: operations, Leases: leases, Reminders: p.reminders, Escalations: crossing.escalations(), Guard: guards,
-		Incidents: incidents, Lessons: lessons, Patterns: patterns, Knowledge: knowledge, Episodes: episodes, Facts: facts, Procedures: p.procedures, Decisions: p.decisions,
-	}, question.Options{Now: a.now, Names: operations, Kinds: p.kinds, Misses: p.verdicts})
+		Agents: p.presence, Tasks: p.tasks, Recon: recon, Mail: p.operations, Leases: p.leases, Reminders: p.reminders, Escalations: p.crossing.escalations(), Guard: p.guards,
+		Incidents: p.incidents, Lessons: p.lessons, Patterns: p.patterns, Knowledge: p.knowledge, Episodes: p.episodes, Facts: p.facts, Procedures: p.procedures, Decisions: p.decisions,
+	}, question.Options{Now: a.now, Names: p.operations, Kinds: p.kinds, Misses: p.verdicts})
 
 	toolsets, err := mcpserver.ParseToolsets(a.config.MCP.Toolsets...)
 	if err != nil {
@@ -212,14 +203,14 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		lessons lesson.Service
 		search  search.Service
 		answers verdict.Service
-	}{toldGuards{a.aside.guards(guards), p.value}, toldLessons{lessons, p.value}, toldSearches{p.search, p.tellings}, toldAnswers{p.verdicts, p.value}}
+	}{toldGuards{a.aside.guards(p.guards), p.value}, toldLessons{p.lessons, p.value}, toldSearches{p.search, p.tellings}, toldAnswers{p.verdicts, p.value}}
 	tools := mcpserver.New(mcpserver.Services{
-		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Mailbox: mailbox, Presence: presence, Guard: told.guards, Experiences: experiences,
-		Lessons: told.lessons, Patterns: patterns, Escalations: crossing.escalations(),
-		Facts: facts, Memory: crossing.memory,
+		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Mailbox: p.mailbox, Presence: p.presence, Guard: told.guards, Experiences: p.experiences,
+		Lessons: told.lessons, Patterns: p.patterns, Escalations: p.crossing.escalations(),
+		Facts: p.facts, Memory: p.crossing.memory,
 		Kinds: p.tools, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection, Trash: p.trash,
 		Search: told.search,
-		Tasks:  tasks, Leases: leases, Recon: recon, Tokens: tokens, System: system{a}, Embeddings: p.vectors,
+		Tasks:  p.tasks, Leases: p.leases, Recon: recon, Tokens: p.tokens, System: system{a}, Embeddings: p.vectors,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
 	a.streams = append(a.streams, func(context.Context) error {
@@ -230,12 +221,12 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	a.wireWeb(ctx, p)
 
 	a.handler = httpapi.New(httpapi.Services{
-		Auth: tokens, Names: principal.NewNames(func(ctx context.Context, limit int) ([]string, error) { return projectsOf(ctx, p, limit) }),
-		Tokens: tokens, Persons: persons, Presence: presence, Mailbox: mailbox, Messages: hub,
-		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Tasks: tasks, Leases: leases, Recon: recon, Guard: told.guards, Experiences: experiences, Tools: tools,
-		Escalations: crossing.escalations(), Memory: crossing.memory,
-		Lessons: told.lessons, Patterns: patterns,
-		Facts: facts,
+		Auth: p.tokens, Names: principal.NewNames(func(ctx context.Context, limit int) ([]string, error) { return projectsOf(ctx, p, limit) }),
+		Tokens: p.tokens, Persons: p.persons, Presence: p.presence, Mailbox: p.mailbox, Messages: hub,
+		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Tasks: p.tasks, Leases: p.leases, Recon: recon, Guard: told.guards, Experiences: p.experiences, Tools: tools,
+		Escalations: p.crossing.escalations(), Memory: p.crossing.memory,
+		Lessons: told.lessons, Patterns: p.patterns,
+		Facts: p.facts,
 		Kinds: p.routes, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
 		Introspection: p.introspection, Embeddings: p.vectors, Search: told.search, Verdicts: told.answers,
 		Feed: p.feed, Timeline: p.timeline, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
@@ -317,7 +308,6 @@ type parts struct {
 	chat          http.Handler
 	verdicts      *verdict.Verdicts
 	kinds         []kind.Memory
-	indexes       []namedIndex // of the kinds that join
 	routes        []httpapi.Routes
 	tools         []mcpserver.Tools
 	search        *search.Searcher
@@ -348,44 +338,23 @@ type parts struct {
 	registry *prometheus.Registry
 }
 
-// wired is a kind of memory and the service that keeps its rows.
-type wired[Service comparable] struct {
-	service Service
-	memory  kind.Memory
-}
-
-// of takes what makes a kind in router/kind.
-func of[Service comparable](service Service, memory kind.Memory) wired[Service] {
-	return wired[Service]{service, memory}
-}
-
-// join puts the kind to work: it opens the index of its rows and keeps it, offers the kind to searches, contexts, exports
-// and counts, and adds its routes and its tools.
-func (k wired[Service]) join(a *App, operations operation.List, tools func(Service) mcpserver.Tools) func(context.Context, *parts) error {
-	return func(ctx context.Context, p *parts) error {
-		index := k.memory.Shelf
-		if err := index.Load(ctx); err != nil {
-			return fmt.Errorf("open the index of %s: %w", k.memory.Plural, err)
-		}
-		a.life.run(ctx, k.memory.Plural, index.RunIndex)
-		p.kinds = append(p.kinds, k.memory)
-		p.indexes = append(p.indexes, namedIndex{k.memory.Plural, index.IndexState})
-		p.routes = append(p.routes, httpapi.Offer(operations, k.service))
-		p.tools = append(p.tools, tools(k.service))
-		return nil
+// join puts a kind of memory to work, which router/kind makes, with the service that keeps its rows: it opens the index of the rows and
+// keeps it, offers the kind to searches, contexts, exports and counts, and adds its routes and its tools.
+func join[Service comparable](ctx context.Context, a *App, p *parts, service Service, memory kind.Memory, operations operation.List, tools func(Service) mcpserver.Tools) error {
+	if err := memory.Shelf.Load(ctx); err != nil {
+		return fmt.Errorf("open the index of %s: %w", memory.Plural, err)
 	}
+	a.life.run(ctx, memory.Plural, memory.Shelf.RunIndex)
+	p.kinds = append(p.kinds, memory)
+	p.routes = append(p.routes, httpapi.Offer(operations, service))
+	p.tools = append(p.tools, tools(service))
+	return nil
 }
 
 // joinKinds puts those kinds to work that need no more than their rows and what is wired before.
 func (a *App) joinKinds(ctx context.Context, p *parts) error {
-	for _, join := range []func(context.Context, *parts) error{
-		of(a.procedures(p)).join(a, procedure.Operations, mcpserver.Procedures),
-	} {
-		if err := join(ctx, p); err != nil {
-			return err
-		}
-	}
-	return nil
+	service, memory := a.procedures(p)
+	return join(ctx, a, p, service, memory, procedure.Operations, mcpserver.Procedures)
 }
 
 // wireKinds gathers the kinds of memory in the order of the registry, each with the service that keeps it.

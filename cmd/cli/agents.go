@@ -39,7 +39,7 @@ func (s *shell) agentsCommand() *cobra.Command {
 func (s *shell) statusCommand() *cobra.Command {
 	var agent *string
 	return s.calls(command{
-		use: "status [AGENT]", short: "Show how the router is, or one agent with what waits for it", args: perhaps(&agent), starts: never,
+		use: "status [AGENT]", short: "Show how the router is, or one agent with what waits for it", into: []any{&agent}, starts: never,
 	}, func(ctx context.Context, c *client.Client) error {
 		if agent != nil {
 			status, err := agentStatusOf(ctx, c, *agent)
@@ -119,18 +119,19 @@ that is there blocks their edits, a shared one warns. It holds while its holder 
 }
 
 func (s *shell) leasesTake() *cobra.Command {
-	draft := operational.LeaseDraft{TTLSeconds: int64(lease.DefaultTTL / time.Second)}
+	var draft operational.LeaseDraft
+	lapses := lease.DefaultTTL
 	return s.does(command{
 		use: "take PATTERN...", short: "Take a lease of files, or take one again", do: lease.Service.Take, words: []string{"patterns"}, in: &draft, hides: "folder ttl_seconds",
 		long: `Takes a lease of the files that the patterns stand for. The signs * and ? stand for characters within a name, ** for
 any folders, and {a,b} for either. Brackets are characters of a name, as in src/[id]/page.tsx; with --glob [a-c] stands for
 one of these characters. A folder stands for all that lies below it. Patterns are seen from the working folder.`,
 		flags: options{
-			lifetime("for", &draft.TTLSeconds, "it lapses after so long without a word from its holder, 1m to 8h (default 30m)"),
+			option("for", &lapses, "it lapses after so long without a word from its holder, 1m to 8h"),
 			s.working(&draft.Project),
 		},
 		before: func() error {
-			if draft.TTLSeconds == 0 {
+			if draft.TTLSeconds = int64(lapses / time.Second); draft.TTLSeconds == 0 {
 				return usagef("--for is 1m at least")
 			}
 			dir := workingFolder()
@@ -208,7 +209,7 @@ func (s *shell) leasesCheck() *cobra.Command {
 	var files []string
 	var staged bool
 	return s.remote(s.made(command{
-		use: "check [FILE...]", short: "Ask who works on files, before you change or commit them", args: listed(cobra.ArbitraryArgs, &files),
+		use: "check [FILE...]", short: "Ask who works on files, before you change or commit them", into: []any{&files},
 		long: `Asks who works on files. The exit code is the answer: 0 nobody, or somebody whom one is only warned of; 2 an agent
 that is there holds an exclusive lease. With --staged it asks of what is to be committed, and a router that is
 away is said and is no obstacle: "setup git" has git do so before each commit.`,

@@ -35,7 +35,7 @@ from standard input, and NAME=@@TEXT is a text that begins with one @.
 
 The call is made as the agent that --agent or SKILLROUTER_AGENT names. If neither
 does, a token says who calls; without one it is "captain".`,
-		args:  listed(cobra.ArbitraryArgs, &words),
+		into:  []any{&words},
 		flags: options{who("agent", &agent, s.agent, "agent that the call is made as (SKILLROUTER_AGENT)")},
 	}, func(ctx context.Context, c *client.Client) error {
 		caller, err := s.caller(agent)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -34,7 +35,7 @@ func (s *shell) checkCommand() *cobra.Command {
 	var words []string
 	var args, policy string
 	cmd := s.remote(s.made(command{
-		use: "check [flags] -- COMMAND...", short: "Ask whether a command is known to do harm, before running it", args: listed(cobra.ArbitraryArgs, &words),
+		use: "check [flags] -- COMMAND...", short: "Ask whether a command is known to do harm, before running it", into: []any{&words}, lacks: 1,
 		long: `Asks the guard whether a command is known to do harm. The exit code is the
 answer: 0 allow, 1 warn, 2 block.
 
@@ -159,9 +160,8 @@ Say what came of it: skillrouter check outcome {{short .CheckID}} heeded|overrid
 
 // checks are the commands below check: of what was checked, of the packs of rules, and of what persons allow.
 func (s *shell) checks() (below []*cobra.Command) {
-	approvals := guard.ApprovalFilter{State: lesson.ApprovalPending}
+	var approvals guard.ApprovalFilter
 	var approval guard.ApprovalDraft
-	var all bool
 	permissions := s.does(command{
 		use: "permissions", short: "List what persons allowed until further notice", do: guard.Service.Permissions,
 		says: "{{range .Permissions}}" + permissionPage + "\n{{else}}Nothing.{{end}}",
@@ -176,13 +176,7 @@ func (s *shell) checks() (below []*cobra.Command) {
 		{use: "outcome CHECK heeded|overridden", do: guard.Service.Outcome, kind: "checks", words: []string{"check_id", "outcome"}, things: &thing{guard.Service.Ledger, "short decision proposed_action"}, as: func(flag string) string { return flag }, says: settledPage},
 		{
 			use: "approvals", short: "List what was blocked and waits for a person", do: guard.Service.Approvals, in: &approvals,
-			flags: options{option("all", &all, "whatever became of them")},
-			before: func() error {
-				if all {
-					approvals.State = ""
-				}
-				return nil
-			},
+			all: "whatever became of them", unlessAll: func() { approvals.State = cmp.Or(approvals.State, lesson.ApprovalPending) },
 			says: "{{range .Approvals}}" + approvalPage + "\n{{else}}Nothing.{{end}}{{with .Next}}There are more: --cursor {{.}}{{end}}",
 		},
 		{
@@ -288,7 +282,7 @@ func (s *shell) checkExplain() *cobra.Command {
 	var args string
 	return s.does(command{
 		do: guard.Service.Explain, in: &action, hides: "proposed_action context domain offers_files unread", says: explainedPage,
-		use: "explain [flags] -- COMMAND...", short: "Say what the guard reads in a command, and what it would say of it", args: listed(cobra.ArbitraryArgs, &words),
+		use: "explain [flags] -- COMMAND...", short: "Say what the guard reads in a command, and what it would say of it", into: []any{&words}, lacks: 1,
 		flags:  options{option("args", &args, "the tool's arguments, a JSON object")},
 		before: func() error { return s.proposed(&action, words, args) },
 	})

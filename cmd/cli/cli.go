@@ -94,7 +94,7 @@ none runs on that folder, one is started.`,
 			return cmd.Help()
 		},
 	}
-	for name, make := range map[string]func() *cobra.Command{
+	make := map[string]func() *cobra.Command{
 		"serve": s.serveCommand, "run": s.runCommand, "watch": s.watchCommand, "status": s.statusCommand,
 		"stop": s.stopCommand, "signal": s.signalCommand, "leases": s.leasesCommand, "query": s.queryCommand,
 		"search": s.searchCommand, "remember": s.rememberCommand, "knowledge": s.knowledgeCommand, "rules": s.rulesCommand,
@@ -110,13 +110,20 @@ none runs on that folder, one is started.`,
 		"doctor": s.doctorCommand, "embeddings": s.embeddingsCommand, "config": s.configCommand, "version": s.versionCommand,
 		"agents": s.agentsCommand, "messages": s.messagesCommand,
 		"ui": s.uiCommand, "passphrase": s.passphraseCommand, "share": s.shareCommand, "undo": s.undoCommand, "remind": func() *cobra.Command { return s.remindersAdd("remind") },
-	} {
-		cmd := &cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}} // the name of one that nobody calls is enough
-		if s.needs(name) {
-			cmd = make()
+	}
+	for _, of := range families {
+		for _, name := range slices.Concat(of.inSight, of.others) {
+			if make[name] == nil {
+				continue // cobra makes it
+			}
+			cmd := &cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}} // the name of one that nobody calls is enough
+			if s.needs(name) {
+				cmd = make[name]()
+			}
+			cmd.GroupID = of.id
+			cmd.Aliases = append(cmd.Aliases, alsoCalled(name)...)
+			root.AddCommand(cmd)
 		}
-		cmd.Aliases = append(cmd.Aliases, alsoCalled(name)...)
-		root.AddCommand(cmd)
 	}
 	s.passphraseFlags(root)
 	s.grouped(root)

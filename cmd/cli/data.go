@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +28,7 @@ func (s *shell) backupCommand() *cobra.Command {
 	var path, data string
 	var force, ownerToken bool
 	return s.remote(s.made(command{
-		use: "backup PATH", short: "Back both databases up into one archive", args: exactly(&path),
+		use: "backup PATH", short: "Back both databases up into one archive", into: []any{&path},
 		long: `Writes a backup of both databases to a gzipped tar archive, while agents go on
 working. A running router makes it; where none runs, it is made of the data
 folder. It holds everything that was acknowledged before it began. The archive is
@@ -130,23 +129,10 @@ var printBackedUp = page[backedUp](`{{.Path}}: {{size .Bytes}}, read back and ch
 Whoever has {{.Name}} has every right.
 {{- end}}{{end}}`)
 
-// size is a number of bytes for people.
-func size(bytes int64) string {
-	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
-	value, unit := float64(bytes), 0
-	for value >= 1024 && unit < len(units)-1 {
-		value, unit = value/1024, unit+1
-	}
-	if unit == 0 {
-		return fmt.Sprintf("%d bytes", bytes)
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", value), ".0") + " " + units[unit]
-}
-
 func (s *shell) verifyCommand() *cobra.Command {
 	var path *string
 	return s.local(command{
-		use: "verify [PATH]", short: "Look a backup or a data folder through, and change nothing", args: perhaps(&path),
+		use: "verify [PATH]", short: "Look a backup or a data folder through, and change nothing", into: []any{&path},
 		long: `Reads a backup from end to end. It checks the sums, and each database's integrity,
 foreign keys, schema and number of rows. It also checks that the two databases fit
 each other, and that entries, checks and events are as they were stored. It names
@@ -208,7 +194,7 @@ func (s *shell) restoreCommand() *cobra.Command {
 	var path, data string
 	var how app.RestoreOptions
 	return s.local(command{
-		use: "restore PATH", short: "Put a backup into a data folder that no router holds", args: exactly(&path),
+		use: "restore PATH", short: "Put a backup into a data folder that no router holds", into: []any{&path},
 		long: `Reads a backup, checks it as verify does, and only then puts its databases into the
 data folder, all at once. If it is interrupted, the folder holds everything that it
 held, or everything that the backup holds. A folder with databases needs --force, and

@@ -55,31 +55,28 @@ exit code is 1 if a connection may leave this machine.`,
 		if err != nil {
 			return err
 		}
-		for _, check := range d.Checks {
-			d.OK = d.OK && check.OK
-		}
+		d.OK = d.Failed() == 0
 		return s.printOr(!d.OK, d, func(w io.Writer) { printDiagnosis(w, d) })
 	}))
 }
 
-func printDiagnosis(w io.Writer, d diagnosis) {
-	failed := 0
+var printDiagnosis = page[diagnosis](`
+{{- range .Checks}}{{if .OK}}ok  {{else}}FAIL{{end}}  {{.Name}}: {{.Detail}}
+{{end}}
+{{count (len .Checks) "check"}}, {{if .OK}}all well{{else}}{{.Failed}} failed{{end}}.`)
+
+// Failed is how many checks failed.
+func (d diagnosis) Failed() (n int) {
 	for _, check := range d.Checks {
-		mark := "ok  "
 		if !check.OK {
-			mark, failed = "FAIL", failed+1
+			n++
 		}
-		fmt.Fprintf(w, "%s  %s: %s\n", mark, cell(check.Name), harmless(check.Detail))
 	}
-	verdict := fmt.Sprintf("%d failed", failed)
-	if failed == 0 {
-		verdict = "all well"
-	}
-	fmt.Fprintf(w, "\n%s, %s.\n", plural(len(d.Checks), "check"), verdict)
+	return n
 }
 
 func (s *shell) examine(ctx context.Context) (diagnosis, error) {
-	d := diagnosis{OK: true}
+	var d diagnosis
 	settings, err := s.settings()
 	if err != nil {
 		d.add("configuration", false, "%s", explain(err))
@@ -130,7 +127,7 @@ func (s *shell) offline(ctx context.Context, d *diagnosis, settings config.Confi
 		return nil
 	}
 	d.add("data folder", info.Mode().Perm()&0o077 == 0 || os.PathSeparator == '\\', "%s, mode %04o", settings.Data, info.Mode().Perm())
-	switch missing, traces := app.Missing(settings.Data); {
+	switch missing, traces := app.Missing(ctx, settings.Data); {
 	case len(missing) > 0 && len(traces) > 0:
 		d.add("databases", false, "%s is missing, while %s is there: it was lost; restore a backup", strings.Join(missing, ", "), strings.Join(traces, ", "))
 	case len(missing) > 0:

@@ -40,7 +40,7 @@ func (s *shell) exportCommand() *cobra.Command {
 	var query transfer.ExportQuery
 	var force bool
 	return s.remote(s.made(command{
-		use: "export PATH [--to FORMAT]", short: "Write everything that is remembered to a file of JSON lines, or to Markdown", args: exactly(&path),
+		use: "export PATH [--to FORMAT]", short: "Write everything that is remembered to a file of JSON lines, or to Markdown", into: []any{&path},
 		long: `Writes every memory, episodes with their outcomes:
 
   jsonl     a file with a line of JSON for each; "-" is standard output
@@ -51,7 +51,7 @@ func (s *shell) exportCommand() *cobra.Command {
 Messages, agents and tokens are no memories: "skillrouter backup" has them too.`,
 		flags: options{
 			choice("to", &to, []string{toLines, toMarkdown}, "format"),
-			choices("kind", &query.Kinds, transfer.Kinds(), "only this kind").once("kinds"),
+			choice("kind", &query.Kinds, transfer.Kinds(), "only this kind").once("kinds"),
 			option("project", &query.Project, "only what belongs to this project"),
 			option("force", &force, "replace the file PATH if it is there"),
 		},
@@ -130,7 +130,7 @@ func writeFile(path string, force bool, write func(w io.Writer) error, check fun
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, ignoring(file.Close(), os.ErrClosed), ignoring(os.Remove(file.Name()), os.ErrNotExist))
+			_, _ = file.Close(), os.Remove(file.Name()) // either may have been done
 		}
 	}()
 	buffered := bufio.NewWriterSize(file, 1<<20)
@@ -151,45 +151,8 @@ func writeFile(path string, force bool, write func(w io.Writer) error, check fun
 	return os.Rename(file.Name(), path)
 }
 
-// ignoring drops an error of a kind that means nothing here.
-func ignoring(err, kind error) error {
-	if errors.Is(err, kind) {
-		return nil
-	}
-	return err
-}
-
 // indexName is the file of a folder of pages that says what it is.
 const indexName = "README.md"
-
-// pages writes records as Markdown, a file each.
-type pages struct {
-	to      *os.Root // no name leads out of it
-	folders map[string]bool
-}
-
-func (p *pages) add(kind string, record []byte) error {
-	name, text, err := exchange.Page(kind, record)
-	if err != nil {
-		return err
-	}
-	if folder := path.Dir(name); !p.folders[folder] {
-		if err := p.to.Mkdir(folder, 0o700); err != nil {
-			return err
-		}
-		p.folders[folder] = true
-	}
-	return p.write(name, text)
-}
-
-func (p *pages) write(name string, text []byte) error {
-	file, err := p.to.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	return errors.Join(err, file.Close())
-}
 
 // exportPages writes a folder of pages under another name, and gives it its own when it is whole.
 func exportPages(folder string, out *exported, lines func(visit func(string, []byte) error) error) (err error) {
@@ -210,11 +173,27 @@ func exportPages(folder string, out *exported, lines func(visit func(string, []b
 		return err
 	}
 	defer root.Close()
-	p := &pages{to: root, folders: map[string]bool{}}
-	if err := lines(p.add); err != nil {
+	write := func(name string, text []byte) error { // which leads nowhere out of the folder
+		if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
+			return err
+		}
+		file, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = file.Write(text)
+		return errors.Join(err, file.Close())
+	}
+	if err := lines(func(kind string, record []byte) error {
+		name, text, err := exchange.Page(kind, record)
+		if err != nil {
+			return err
+		}
+		return write(name, text)
+	}); err != nil {
 		return err
 	}
-	if err := p.write(indexName, exchange.Index(out.Records)); err != nil {
+	if err := write(indexName, exchange.Index(out.Records)); err != nil {
 		return err
 	}
 	return os.Rename(dir, folder)

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,8 +33,12 @@ import (
 type command struct {
 	use, short, long string
 	aliases          []string
-	args             arguments
+	into             []any // what the words of use fill, if it is no operation
+	lacks            int   // how many of them may be missing: before says what is needed then
 	flags            options
+	all              string // of a list that shows what is open: help of its flag --all, without which unlessAll narrows it
+	unlessAll        func()
+	isAll            bool
 	starts           starting
 	// before completes what is sent, and finds wrong usage that no flag or word
 	// shows alone. It runs before anybody looks for the router.
@@ -48,6 +53,7 @@ type command struct {
 	as      func(flag string) string // who acts, if not just the agent
 	things  *thing                   // what its first word can name
 	choices []string                 // what its first word can be, where its type does not say it
+	places  []word                   // the words of use
 	hidden  bool                     // it goes on working under a name of before, and is shown nowhere
 	// What is shown, see answer.go.
 	kind, rows, says string
@@ -116,34 +122,28 @@ func (s *shell) local(of command, run func(ctx context.Context) error) *cobra.Co
 
 // made makes a command that has no other flags than its own.
 func (s *shell) made(of command, run func(ctx context.Context) error) *cobra.Command {
-	cmd := &cobra.Command{Use: of.use, Short: of.short, Long: of.long, Aliases: of.aliases, Args: cobra.NoArgs}
-	if of.args.count != nil {
-		cmd.Args = of.args.count
+	cmd := &cobra.Command{Use: of.use, Short: of.short, Long: of.long, Aliases: of.aliases}
+	if of.places == nil {
+		of.places = filling(of.use, of.into)
 	}
-	cmd.Args = explainedWords(cmd.Args, of.lists)
-	former := map[string]string{}
-	for _, flag := range of.flags {
-		flag.add(cmd.Flags())
-		for _, name := range flag.former {
-			former[name] = flag.name
-		}
-		if flag.values != nil {
-			_ = cmd.RegisterFlagCompletionFunc(flag.name, flag.values) // fails only for a flag that is not there
-		}
+	if of.all != "" {
+		of.flags = append(of.flags, option("all", &of.isAll, of.all))
 	}
-	if len(former) > 0 {
-		cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-			return pflag.NormalizedName(first(former[name], name))
-		})
-	}
+	cmd.Args = of.counted
+	of.flags.add(cmd)
 	return s.command(cmd, func(ctx context.Context, args []string) error {
 		for _, flag := range of.flags {
 			if flag.after != nil {
 				flag.after(cmd.Flags())
 			}
 		}
-		if of.args.fill != nil && !(of.lists && justList(args)) {
-			of.args.fill(args)
+		if !(of.lists && justList(args)) {
+			if err := fill(of.places, args); err != nil {
+				return err
+			}
+		}
+		if of.unlessAll != nil && !of.isAll {
+			of.unlessAll()
 		}
 		if of.before != nil {
 			if err := of.before(); err != nil {
@@ -154,38 +154,32 @@ func (s *shell) made(of command, run func(ctx context.Context) error) *cobra.Com
 	})
 }
 
-// explainedWords says which words and flags are missing, or which word is one too many, by the command's own line of use.
-func explainedWords(count cobra.PositionalArgs, lists bool) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if lists && justList(args) {
-			return nil
+// counted says which words and flags are missing, or which word is one too many, by the command's own line of use.
+func (of *command) counted(cmd *cobra.Command, args []string) error {
+	if of.lists && justList(args) {
+		return nil
+	}
+	var missing []string
+	for _, at := range of.places[min(len(args), len(of.places)):] {
+		if !at.optional {
+			missing = append(missing, at.name)
 		}
-		wrong := count(cmd, args)
-		var needed []string
-		for _, word := range placeholders(cmd) {
-			if !strings.HasPrefix(word, "[") {
-				needed = append(needed, strings.TrimSuffix(word, "..."))
-			}
-		}
-		needed = needed[min(len(args), len(needed)):]
-		if wrong == nil {
-			needed = nil
-		}
-		if file := cmd.Flags().Lookup("file"); file == nil || !file.Changed { // which has what flags say otherwise
-			needed = append(needed, missingFlags(cmd)...)
-		}
-		switch {
-		case len(needed) == 1:
-			return fmt.Errorf("%s is missing", needed[0])
-		case len(needed) > 1:
-			return fmt.Errorf("%s and %s are missing", strings.Join(needed[:len(needed)-1], ", "), needed[len(needed)-1])
-		case wrong == nil:
-			return nil
-		case len(args) == 0:
-			return errors.New("a word is missing")
-		}
+	}
+	if len(missing) <= of.lacks {
+		missing = nil
+	}
+	if file := cmd.Flags().Lookup("file"); file == nil || !file.Changed { // which has what flags say otherwise
+		missing = append(missing, missingFlags(cmd)...)
+	}
+	switch last := len(of.places) - 1; {
+	case len(missing) == 1:
+		return fmt.Errorf("%s is missing", missing[0])
+	case len(missing) > 1:
+		return fmt.Errorf("%s and %s are missing", strings.Join(missing[:len(missing)-1], ", "), missing[len(missing)-1])
+	case len(args) > last+1 && (last < 0 || !of.places[last].rest):
 		return fmt.Errorf("%q is a word too many", args[len(args)-1])
 	}
+	return nil
 }
 
 func justList(args []string) bool { return len(args) == 1 && args[0] == "list" }
@@ -204,86 +198,181 @@ func missingFlags(cmd *cobra.Command) (list []string) {
 
 var inBrackets = lazyregexp.New(`\[[^\]]*\]|\n.*`)
 
-// placeholders are the words of a command's line of use, such as KEY and [VALUE].
-func placeholders(cmd *cobra.Command) (words []string) {
-	line, _, _ := strings.Cut(cmd.Use, "\n")
-	words = strings.Fields(line)[1:]
-	if dashes := slices.Index(words, "--"); dashes >= 0 {
-		return words[dashes+1:]
+// word is a word of a command's line of use, such as KEY, [VALUE] or TEXT..., and what it fills.
+type word struct {
+	name           string
+	optional, rest bool // rest: it takes all that is left
+	field          operation.Field
+}
+
+// wordsOf are the words of a line of use, up to its flags.
+func wordsOf(use string) (list []word) {
+	line, _, _ := strings.Cut(use, "\n")
+	texts := strings.Fields(line)[1:]
+	if dashes := slices.Index(texts, "--"); dashes >= 0 {
+		texts = texts[dashes+1:]
+	} else if flags := slices.IndexFunc(texts, func(text string) bool { return strings.HasPrefix(strings.TrimLeft(text, "[("), "-") }); flags >= 0 {
+		texts = texts[:flags]
 	}
-	for i, word := range words {
-		if strings.HasPrefix(strings.TrimLeft(word, "[("), "-") {
-			return words[:i]
+	for _, text := range texts {
+		list = append(list, word{name: strings.Trim(text, "[]."), optional: strings.HasPrefix(text, "["), rest: strings.Contains(text, "...")})
+	}
+	return list
+}
+
+// filling are the words of a line of use that fill what into points to. A list takes all that are left.
+func filling(use string, into []any) []word {
+	list := wordsOf(use)
+	for i, p := range into {
+		if i == len(list) {
+			list = append(list, word{optional: true})
+		}
+		list[i].field.Value = reflect.ValueOf(p).Elem()
+		list[i].rest = list[i].rest || list[i].field.Value.Kind() == reflect.Slice
+	}
+	return list[:len(into)]
+}
+
+// fill puts words in their places.
+func fill(places []word, args []string) error {
+	for i, at := range places[:min(len(places), len(args))] {
+		texts := args[i : i+1]
+		if at.rest {
+			texts = args[i:]
+		}
+		if err := put(at.field, texts...); err != nil {
+			return usagef("%s must be %w, not %q", strings.ReplaceAll(at.name, "on|off", "it"), err, strings.Join(texts, " "))
 		}
 	}
-	return words
+	return nil
 }
 
-// arguments says how many words a command takes, and where they go. The zero value takes none.
-type arguments struct {
-	count cobra.PositionalArgs
-	fill  func(args []string)
-}
-
-// exactly takes one word for each of into.
-func exactly(into ...*string) arguments {
-	return between(len(into), into...)
-}
-
-// between takes at least so many words, and at most one for each of into. What is
-// not given is left as it is.
-func between(least int, into ...*string) arguments {
-	count := cobra.RangeArgs(least, len(into))
-	switch least {
-	case 0:
-		count = cobra.MaximumNArgs(len(into))
-	case len(into):
-		count = cobra.ExactArgs(least)
-	}
-	return arguments{count, func(args []string) { fill(into, args) }}
-}
-
-// joined takes at least so many words; the last of into gets all that is left, with spaces between.
-func joined(least int, into ...*string) arguments {
-	last := len(into) - 1
-	return arguments{cobra.MinimumNArgs(least), func(args []string) {
-		fill(into[:last], args[:min(last, len(args))])
-		if len(args) > last {
-			*into[last] = strings.Join(args[last:], " ")
+// put puts what somebody typed into a field: each text into one that is a list, and into any other all with spaces between. An
+// error says what it must be.
+func put(f operation.Field, texts ...string) (err error) {
+	to, text := f.Value, strings.Join(texts, " ")
+	switch to.Kind() {
+	case reflect.Pointer:
+		if to.IsNil() {
+			to.Set(reflect.New(to.Type().Elem()))
 		}
-	}}
-}
-
-// listed takes as many words as count allows, all into one list.
-func listed(count cobra.PositionalArgs, into *[]string) arguments {
-	return arguments{count, func(args []string) { *into = args }}
-}
-
-// perhaps takes one word or none; a word that is empty is one.
-func perhaps(into **string) arguments {
-	return arguments{cobra.MaximumNArgs(1), func(args []string) {
-		if len(args) == 1 {
-			*into = &args[0]
+		f.Value = to.Elem()
+		return put(f, texts...)
+	case reflect.String:
+		to.SetString(chosen(text, f.Choices))
+	case reflect.Bool:
+		on, err := strconv.ParseBool(cmp.Or(map[string]string{"on": "true", "off": "false"}[text], text))
+		if err != nil {
+			return errors.New("on or off")
 		}
-	}}
+		to.SetBool(on)
+	case reflect.Float64:
+		number, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+		if err != nil || number-number != 0 { // which is so of what is infinite, or no number
+			return errors.New("a number")
+		}
+		to.SetFloat(number)
+	case reflect.Int, reflect.Int64:
+		number, err := int64(0), error(nil)
+		switch {
+		case f.Seconds:
+			number, err = lengthOf(text, time.Second)
+		case to.Type() == reflect.TypeFor[time.Duration]():
+			number, err = lengthOf(text, 1)
+		default:
+			if number, err = strconv.ParseInt(strings.TrimPrefix(text, "#"), 10, 64); err != nil {
+				err = errors.New("a whole number")
+			}
+		}
+		if err != nil {
+			return err
+		}
+		to.SetInt(number)
+	case reflect.Slice:
+		if to.Type() == reflect.TypeFor[json.RawMessage]() {
+			to.SetBytes([]byte(text)) // it becomes JSON when it is known whether it stands on standard input
+			return nil
+		}
+		if to.IsNil() {
+			to.Set(reflect.MakeSlice(to.Type(), 0, len(texts)))
+		}
+		for _, text := range texts {
+			f.Value = reflect.New(to.Type().Elem()).Elem()
+			if err := put(f, text); err != nil {
+				return err
+			}
+			to.Set(reflect.Append(to, f.Value))
+		}
+	}
+	return nil
 }
 
-func fill(into []*string, args []string) {
-	for i, arg := range args {
-		*into[i] = arg
+// lengthOf reads a length of time, wherever there is one: 1.5s, 12h, 7d or 2w. It counts units, of which a number alone is so
+// many too if they are seconds.
+func lengthOf(text string, unit time.Duration) (int64, error) {
+	number := strings.TrimRight(text, "dw")
+	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
+		switch after := text[len(number):]; {
+		case after == "" && unit == time.Second:
+			text += "s"
+		case n <= 36500 && after == "d":
+			text = strconv.FormatInt(24*n, 10) + "h"
+		case n <= 36500 && after == "w":
+			text = strconv.FormatInt(7*24*n, 10) + "h"
+		}
 	}
+	length, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return 0, errors.New("a length of time, such as 90s, 12h, 7d or 2w")
+	case unit == time.Second && (length < 0 || length%unit != 0):
+		return 0, errors.New("whole seconds, and not negative; 0 sets no end")
+	}
+	return int64(length / unit), nil
+}
+
+// otherStates are states as people also call them.
+var otherStates = map[string]string{"done": "completed", "finished": "completed", "todo": "pending"}
+
+// chosen returns the choice that a word means: anti-pattern is anti_pattern, and done is completed. Any other word stays as it is.
+func chosen(word string, all []string) string {
+	written := strings.ToLower(strings.NewReplacer("-", "_", " ", "_").Replace(word))
+	for _, meant := range []string{written, otherStates[written]} {
+		if slices.Contains(all, meant) {
+			return meant
+		}
+	}
+	return word
 }
 
 // options are a command's flags beside those that all have.
 type options []boundFlag
 
-// boundFlag is one flag. after runs when all flags are read and before the command does.
+// boundFlag is a flag, which is read as a word is.
 type boundFlag struct {
-	name   string
-	add    func(flags *pflag.FlagSet)
-	after  func(flags *pflag.FlagSet)
-	former []string             // names that it had: they go on working, and are shown nowhere
-	values cobra.CompletionFunc // what it can be given, where that is known
+	name, short, help string
+	field             operation.Field // that it fills; what that holds before is the default
+	verbatim          bool            // of a list: a text may hold commas
+	given             bool
+	after             func(flags *pflag.FlagSet) // runs when all flags are read and before the command does
+	former            []string                   // names that it had: they go on working, and are shown nowhere
+}
+
+// option is a flag for what p points to. Its name may be followed by a comma and its shorthand. A list may be given several
+// times, or separated by commas.
+func option(name string, p any, help string) boundFlag {
+	name, short, _ := strings.Cut(name, ",")
+	return boundFlag{name: name, short: short, help: help, field: operation.Field{Value: reflect.ValueOf(p).Elem()}}
+}
+
+// choice is a flag for one of several names, or a list of them, which its help and completion tell.
+func choice[Name ~string](name string, p any, all []Name, help string) boundFlag {
+	o := option(name, p, help+": "+names(all))
+	o.field.Choices = safetext.Strings(all)
+	if o.isList() {
+		o.help += "; may be repeated"
+	}
+	return o
 }
 
 // once is the flag with the names that it had.
@@ -292,43 +381,95 @@ func (f boundFlag) once(names ...string) boundFlag {
 	return f
 }
 
-// option binds a flag to what p points to, whose value is the default. Its name may
-// be followed by a comma and its shorthand. A list may be given several times,
-// or separated by commas.
-func option[P *string | *bool | *int | *int64 | *float64 | *time.Duration | *[]string](name string, p P, help string) boundFlag {
-	return bound(name, p, help)
-}
-
-// bound is option for a pointer whose type is known to be one of option's.
-func bound(name string, p any, help string) boundFlag {
-	name, short, _ := strings.Cut(name, ",")
-	return boundFlag{name: name, add: func(flags *pflag.FlagSet) {
-		switch p := p.(type) {
-		case *string:
-			flags.StringVarP(p, name, short, *p, help)
-		case *bool:
-			flags.BoolVarP(p, name, short, *p, help)
-		case *int:
-			flags.IntVarP(p, name, short, *p, help)
-		case *int64:
-			flags.Int64VarP(p, name, short, *p, help)
-		case *float64:
-			flags.Float64VarP(p, name, short, *p, help)
-		case *time.Duration:
-			flags.VarP(length(p), name, short, help)
-		case *[]string:
-			flags.StringSliceVarP(p, name, short, *p, help)
+// add adds flags to those of a command.
+func (list options) add(cmd *cobra.Command) {
+	former := map[string]string{}
+	for i := range list {
+		f := &list[i]
+		flag := cmd.Flags().VarPF(f, f.name, f.short, f.help)
+		if f.Type() == "bool" {
+			flag.NoOptDefVal = "true"
 		}
-	}}
+		for _, name := range f.former {
+			former[name] = f.name
+		}
+		if len(f.field.Choices) > 0 {
+			_ = cmd.RegisterFlagCompletionFunc(f.name, among(f.field.Choices)) // fails only for a flag that is not there
+		}
+	}
+	if len(former) > 0 {
+		cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+			return pflag.NormalizedName(first(former[name], name))
+		})
+	}
 }
 
-// length is a flag's value that is read into p, whose value is the default.
-func length(p *time.Duration) *lengthValue {
-	v := &lengthValue{to: reflect.ValueOf(p).Elem(), unit: 1}
-	if *p != 0 {
-		v.text = p.String()
+// among completes to one of several names.
+func among(all []string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// kind is the type of what the flag fills.
+func (f *boundFlag) kind() reflect.Type {
+	kind := f.field.Value.Type()
+	if kind.Kind() == reflect.Pointer {
+		kind = kind.Elem()
 	}
-	return v
+	return kind
+}
+
+func (f *boundFlag) isList() bool {
+	return f.kind().Kind() == reflect.Slice && f.kind() != reflect.TypeFor[json.RawMessage]()
+}
+
+// Type implements pflag.Value, in pflag's own words, which help says otherwise.
+func (f *boundFlag) Type() string {
+	switch kind := f.kind(); {
+	case kind == reflect.TypeFor[json.RawMessage]():
+		return "JSON"
+	case f.field.Seconds || kind == reflect.TypeFor[time.Duration]():
+		return "duration"
+	case f.verbatim:
+		return "stringArray"
+	case f.isList():
+		return "stringSlice"
+	default:
+		return kind.Kind().String()
+	}
+}
+
+// String implements pflag.Value.
+func (f *boundFlag) String() string {
+	value := reflect.Indirect(f.field.Value)
+	switch {
+	case !value.IsValid() || value.IsZero() && f.Type() == "duration":
+		return ""
+	case f.isList():
+		return strings.Trim(strings.ReplaceAll(fmt.Sprint(value), " ", ","), "[]")
+	case f.Type() == "duration":
+		return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(fmt.Sprint(value))
+	}
+	return fmt.Sprint(value)
+}
+
+// Set implements pflag.Value.
+func (f *boundFlag) Set(text string) (err error) {
+	texts := []string{text}
+	if f.isList() && !f.given {
+		f.field.Value.SetZero() // what a list held is its default
+	}
+	f.given = true
+	switch {
+	case f.Type() == "JSON" && !json.Valid([]byte(text)):
+		return errors.New("JSON")
+	case f.isList() && text == "":
+		texts = nil
+	case f.isList() && !f.verbatim:
+		if texts, err = csv.NewReader(strings.NewReader(text)).Read(); err != nil {
+			return errors.New("a list, separated by commas")
+		}
+	}
+	return put(f.field, texts...)
 }
 
 // flags are those of the fields of what in points to that have these names as flags, as their tags describe them (see
@@ -346,6 +487,11 @@ func (s *shell) flags(in any, names ...string) (list options) {
 	return list
 }
 
+// usualHelp is the help of flags that say the same of everything.
+var usualHelp = map[string]string{
+	"limit": "how many at most", "persona": "whose memory (default \"default\")", "cursor": "go on where a page ended", "explain": "show what each score is made of",
+}
+
 func (s *shell) flag(name string, f operation.Field) boundFlag {
 	to, _ := f.Value.Addr().Interface().(*string)
 	switch {
@@ -353,175 +499,26 @@ func (s *shell) flag(name string, f operation.Field) boundFlag {
 		return who(name, to, s.agent, "who does it (SKILLROUTER_AGENT)")
 	case f.Here == "project":
 		return s.belongs(to)
-	case name == "persona":
-		return persona(to)
-	case name == "cursor" && to != nil:
-		return cursor(to)
-	case name == "explain":
-		return scores(f.Value.Addr().Interface().(*bool))
-	case name == "limit":
-		return limit(f.Value.Addr().Interface().(*int))
 	}
-	f.Choices = append(slices.Clone(f.Choices), f.Among...)
-	help := cmp.Or(f.Help, f.Doc, strings.ReplaceAll(f.Name, "_", " "))
+	f.Choices = slices.Concat(f.Choices, f.Among)
+	help := cmp.Or(usualHelp[name], f.Help, f.Doc, strings.ReplaceAll(f.Name, "_", " "))
 	if second := strings.TrimLeft(help[1:2], "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); second != "" { // it begins with no abbreviation
 		help = strings.ToLower(help[:1]) + help[1:]
 	}
-	if choices := names(f.Choices); len(f.Choices) > 0 && !strings.Contains(help, choices) {
+	if choices := names(f.Choices); choices != "" && !strings.Contains(help, choices) {
 		help += ": " + choices
 	}
-	// A flag is read into a value of a plain type, and then set, as the field's own type.
-	value, plain := f.Value, reflect.TypeFor[string]()
-	_, whole := flagName(f.Name)
-	if raw, is := value.Addr().Interface().(*json.RawMessage); is {
-		return boundFlag{name: name, add: func(flags *pflag.FlagSet) { flags.Var(jsonValue{raw}, name, help) }}
-	}
-	if f.Seconds {
-		return lifetime(name, value.Addr().Interface(), help)
-	}
-	optional := value.Kind() == reflect.Pointer
-	kind := value.Type()
-	if optional {
-		kind = kind.Elem()
-	}
-	switch kind.Kind() {
-	case reflect.Bool, reflect.Int, reflect.Int64, reflect.Float64:
-		plain = kind
-	case reflect.Slice:
-		plain = reflect.TypeFor[[]string]()
-	}
-	read := reflect.New(plain)
-	if !optional && kind.Kind() != reflect.Slice {
-		read.Elem().Set(value.Convert(plain))
-	}
-	flag := bound(name+","+shorthand(name), read.Interface(), help)
-	if whole {
-		flag = phrases(name, read.Interface().(*[]string), help)
-	}
-	if len(f.Choices) > 0 {
-		flag.values = among(f.Choices)
-	}
-	flag.after = func(flags *pflag.FlagSet) {
-		switch set := flags.Changed(name); {
-		case !set && f.Here != "":
-			if project := flags.Lookup("project"); project.Value.String() == s.project() { // of another one nobody knows where in it this is
+	_, verbatim := flagName(f.Name)
+	flag := boundFlag{name: name, short: shorthand(name), help: help, field: f, verbatim: verbatim}
+	if f.Here != "" {
+		flag.after = func(flags *pflag.FlagSet) {
+			if project := flags.Lookup("project"); !flags.Changed(name) && project.Value.String() == s.project() { // of another one nobody knows where in it this is
 				folder, branch := locate.Within(workingFolder())
-				value.SetString(map[string]string{"folder": folder, "branch": branch}[f.Here])
-			}
-		case !set && (optional || kind.Kind() == reflect.Slice):
-		case optional:
-			value.Set(reflect.New(kind))
-			value.Elem().Set(read.Elem().Convert(kind))
-		case kind.Kind() == reflect.Slice:
-			for _, text := range read.Elem().Interface().([]string) {
-				value.Set(reflect.Append(value, reflect.ValueOf(text).Convert(kind.Elem())))
-			}
-		default:
-			value.Set(read.Elem().Convert(kind))
-		}
-		switch plain := reflect.Indirect(value); {
-		case plain.Kind() == reflect.String:
-			plain.SetString(chosen(plain.String(), f.Choices))
-		case plain.Kind() == reflect.Slice && len(f.Choices) > 0:
-			for i := range plain.Len() {
-				plain.Index(i).SetString(chosen(plain.Index(i).String(), f.Choices))
+				f.Value.SetString(map[string]string{"folder": folder, "branch": branch}[f.Here])
 			}
 		}
 	}
 	return flag
-}
-
-// otherStates are states as people also call them.
-var otherStates = map[string]string{"done": "completed", "finished": "completed", "todo": "pending"}
-
-// chosen returns the choice that a word means: anti-pattern is anti_pattern, and done is completed. Any other word stays as it is.
-func chosen(word string, all []string) string {
-	written := strings.ToLower(strings.NewReplacer("-", "_", " ", "_").Replace(word))
-	for _, meant := range []string{written, otherStates[written]} {
-		if slices.Contains(all, meant) {
-			return meant
-		}
-	}
-	return word
-}
-
-// choice binds a flag to one of several names, which its help and completion tell.
-func choice[Name ~string](name string, p *Name, all []Name, help string) boundFlag {
-	text := string(*p)
-	o := option(name, &text, help+": "+names(all))
-	o.values = among(all)
-	o.after = func(*pflag.FlagSet) { *p = Name(text) }
-	return o
-}
-
-// choices is choice for a list of such names.
-func choices[Name ~string](name string, p *[]Name, all []Name, help string) boundFlag {
-	var texts []string
-	o := option(name, &texts, help+": "+names(all)+"; may be repeated")
-	o.values = among(all)
-	o.after = func(*pflag.FlagSet) {
-		for _, text := range texts {
-			*p = append(*p, Name(text))
-		}
-	}
-	return o
-}
-
-// among completes to one of several names.
-func among[Name ~string](all []Name) cobra.CompletionFunc {
-	return cobra.FixedCompletions(safetext.Strings(all), cobra.ShellCompDirectiveNoFileComp)
-}
-
-// lifetime binds a flag to seconds, or a pointer to them, which may be given as a length of time too.
-func lifetime(name string, to any, help string) boundFlag {
-	return boundFlag{name: name, add: func(flags *pflag.FlagSet) {
-		flags.Var(&lengthValue{to: reflect.ValueOf(to).Elem(), unit: time.Second}, name, help)
-	}}
-}
-
-// lengthValue is a flag for a length of time, wherever there is one: 1.5s, 12h, 7d or 2w.
-type lengthValue struct {
-	to   reflect.Value // a number of units, or a pointer to one
-	unit time.Duration // of a number alone too
-	text string
-}
-
-func (v *lengthValue) String() string { return v.text }
-func (v *lengthValue) Type() string   { return "duration" }
-
-// Set implements pflag.Value.
-func (v *lengthValue) Set(text string) error {
-	v.text = text
-	number := strings.TrimRight(text, "dw")
-	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
-		switch unit := text[len(number):]; {
-		case unit == "" && v.unit == time.Second:
-			text += "s"
-		case n <= 36500 && unit == "d":
-			text = strconv.FormatInt(24*n, 10) + "h"
-		case n <= 36500 && unit == "w":
-			text = strconv.FormatInt(7*24*n, 10) + "h"
-		}
-	}
-	length, err := time.ParseDuration(text)
-	switch {
-	case err != nil:
-		return errors.New("it is a length of time, such as 90s, 12h, 7d or 2w")
-	case v.unit == time.Second && (length < 0 || length%time.Second != 0):
-		return errors.New("it must be whole seconds, and not negative; 0 sets no end")
-	}
-	to := v.to
-	if to.Kind() == reflect.Pointer {
-		to.Set(reflect.New(to.Type().Elem()))
-		to = to.Elem()
-	}
-	to.SetInt(int64(length / v.unit))
-	return nil
-}
-
-// phrases binds a flag to a list whose texts may hold commas.
-func phrases(name string, p *[]string, help string) boundFlag {
-	return boundFlag{name: name, add: func(flags *pflag.FlagSet) { flags.StringArrayVar(p, name, *p, help) }}
 }
 
 // who binds a flag to somebody's name; find says who it is if none is given.
@@ -543,14 +540,9 @@ func (s *shell) belongs(p *string) boundFlag {
 	return o
 }
 
-// limit is the flag that bounds a list.
-func limit(p *int) boundFlag { return option("limit,n", p, "how many at most") }
-
-// persona is the flag that says whose memory is meant.
-func persona(p *string) boundFlag { return option("persona", p, "whose memory (default \"default\")") }
-
-// cursor is the flag that goes on with the next page.
-func cursor(p *string) boundFlag { return option("cursor", p, "go on where a page ended") }
-
-// scores is the flag that shows what the scores of a search are made of.
-func scores(p *bool) boundFlag { return option("explain", p, "show what each score is made of") }
+// phrases is a flag for a list whose texts may hold commas.
+func phrases(name string, p any, help string) boundFlag {
+	o := option(name, p, help)
+	o.verbatim = true
+	return o
+}

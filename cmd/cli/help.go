@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -21,7 +20,7 @@ type family struct {
 	others  []string
 }
 
-// families name each command once, in the order of help. Commands of kinds that are not named are rare ones, and the last of theirs.
+// families name each command once, in the order of help.
 var families = []family{
 	{"start", []string{"serve", "setup", "demo", "status", "doctor", "ui"}, []string{"version"}},
 	{"memory", []string{"remember", "search", "query", "lessons"}, []string{"knowledge", "show", "context", "undo", "facts", "remind", "episodes", "procedures", "reminders", "experience", "memory"}},
@@ -32,10 +31,7 @@ var families = []family{
 	{"admin", []string{"mcp"}, []string{"config", "token", "events", "call", "hook", "interlock", "embeddings", "completion", "help"}},
 }
 
-// annotationRare marks a command that `skillrouter help` leaves out.
-const annotationRare = "rare"
-
-// grouped puts every command into its family, and replaces what cobra says by itself of all of them.
+// grouped makes the groups of help, and replaces what cobra says by itself of all commands.
 func (s *shell) grouped(root *cobra.Command) {
 	for _, f := range families {
 		root.AddGroup(&cobra.Group{ID: f.id, Title: strings.ToUpper(f.id[:1]) + f.id[1:]})
@@ -46,23 +42,6 @@ func (s *shell) grouped(root *cobra.Command) {
 	root.SetCompletionCommandGroupID(admin)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion") // with an argument: what a shell asks for makes others
-	for _, cmd := range root.Commands() {
-		if cmd.GroupID == "" {
-			cmd.GroupID = admin // of a command that no family names
-		}
-		rare := "yes"
-		for _, f := range families {
-			if seen := slices.Contains(f.inSight, cmd.Name()); seen || slices.Contains(f.others, cmd.Name()) {
-				cmd.GroupID = f.id
-				if seen {
-					rare = ""
-				}
-			}
-		}
-		if rare != "" {
-			cmd.Annotations = map[string]string{annotationRare: rare}
-		}
-	}
 	root.SetFlagErrorFunc(wrongFlag)
 	usual := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
@@ -105,36 +84,18 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// ofFamily are the commands of a family that may be shown, in its order.
-func ofFamily(root *cobra.Command, id string) (list []*cobra.Command) {
-	place := map[string]int{}
-	for _, f := range families {
-		for i, name := range slices.Concat(f.inSight, f.others) {
-			place[name] = i + 1
-		}
-	}
-	for _, cmd := range root.Commands() {
-		if cmd.GroupID == id && !cmd.Hidden {
-			list = append(list, cmd)
-		}
-	}
-	last := len(root.Commands())
-	slices.SortStableFunc(list, func(a, b *cobra.Command) int {
-		return cmp.Or(place[a.Name()], last) - cmp.Or(place[b.Name()], last)
-	})
-	return list
-}
-
 // InGroup are the commands of a group of help: those that `skillrouter help` shows, and the others.
 func InGroup(root *cobra.Command, id string) (inSight, others []*cobra.Command) {
-	for _, cmd := range ofFamily(root, id) {
-		if cmd.Annotations[annotationRare] == "" {
-			inSight = append(inSight, cmd)
-		} else {
-			others = append(others, cmd)
+	of := families[slices.IndexFunc(families, func(f family) bool { return f.id == id })]
+	named := func(names []string) (list []*cobra.Command) {
+		for _, name := range names {
+			if cmd, _, err := root.Find([]string{name}); err == nil && !cmd.Hidden {
+				list = append(list, cmd)
+			}
 		}
+		return list
 	}
-	return inSight, others
+	return named(of.inSight), named(of.others)
 }
 
 // printHelp prints the program's commands by their groups.

@@ -29,7 +29,7 @@ func (s *shell) importCommand() *cobra.Command {
 	var path string
 	var what importOptions
 	cmd := s.calls(command{
-		use: "import PATH [--from FORMAT]", short: "Take memories in from a file or folder: of a router, or of another system", args: exactly(&path),
+		use: "import PATH [--from FORMAT]", short: "Take memories in from a file or folder: of a router, or of another system", into: []any{&path},
 		long: `Reads one of these; "-" reads standard input. It needs the scope captain.
 
 ` + formatList() + `
@@ -104,7 +104,7 @@ func (s *shell) importUndo() *cobra.Command {
 	var id string
 	var draft transfer.UndoDraft
 	return asks(s, command{
-		use: "undo IMPORT", short: "Take back what an import added", args: exactly(&id),
+		use: "undo IMPORT", short: "Take back what an import added", into: []any{&id},
 		long: `Takes back what an import added, and nothing else. Knowledge, facts, procedures and
 episodes are deleted, lessons retired, patterns deprecated, reminders and tasks cancelled.
 Things that were changed or used since are kept and named; --force takes them too. An import that was broken off can be taken back.`,

@@ -21,7 +21,7 @@ func (s *shell) searchCommand() *cobra.Command {
 	of.short, of.hides = "Search every memory", "shown prefer_project"
 	var all bool
 	of.flags = append(of.flags, option("all", &all, "every memory, which is searched without it too"),
-		choices("kind", &query.Kinds, search.Kinds(), "search this kind of memory"))
+		choice("kind", &query.Kinds, search.Kinds(), "search this kind of memory"))
 	return s.does(of)
 }
 
@@ -75,7 +75,7 @@ func (s *shell) usedCommand() *cobra.Command {
 	var use verdict.Draft
 	var not, unlearn bool
 	return s.calls(command{
-		use: "used ID [--for QUESTION | --forget]", short: "Say that a knowledge entry answered a question, so that like questions find it", args: exactly(&id),
+		use: "used ID [--for QUESTION | --forget]", short: "Say that a knowledge entry answered a question, so that like questions find it", into: []any{&id},
 		flags: options{
 			option("for", &use.Query, "the question"),
 			option("not-helpful", &not, "it did not answer it"),

@@ -40,6 +40,13 @@ type learnOptions struct {
 	everything bool
 }
 
+// ofProject is the flag that says whose all of it is.
+func (o *learnOptions) ofProject() boundFlag {
+	flag := option("project", &o.project, "project that all of it belongs to (default: by the folder that each session worked in)")
+	flag.after = func(flags *pflag.FlagSet) { o.named = flags.Changed("project") }
+	return flag
+}
+
 // learnedHistory is the outcome of `skillrouter learn`.
 type learnedHistory struct {
 	Files    int   `json:"files"` // that were found
@@ -65,8 +72,6 @@ const shownIncidents = 10
 
 func (s *shell) learnCommand() *cobra.Command {
 	var o learnOptions
-	project := option("project", &o.project, "project that all of it belongs to (default: by the folder that each session worked in)")
-	project.after = func(flags *pflag.FlagSet) { o.named = flags.Changed("project") }
 	return s.remote(s.made(command{
 		use: "learn [PATH...]", short: "Learn from agents' records of their sessions: what failed again and again, and what worked",
 		long: `Reads the records that agents keep of their sessions, and learns from the commands in them.
@@ -75,9 +80,9 @@ reads what Claude Code, Codex, Gemini CLI and opencode keep for this user, and o
 
 Agents are told of it at a start and after a failure. Before a command it warns once it is
 accepted. Nothing an assistant said counts, and secrets are cut out.`,
-		args: listed(cobra.ArbitraryArgs, &o.paths),
+		into: []any{&o.paths},
 		flags: options{
-			project,
+			o.ofProject(),
 			who("agent", &o.agent, s.agent, "who learns (SKILLROUTER_AGENT)"),
 			option("since", &o.since, "only records that were changed in this time, such as 30d or 2w"),
 			option("dry-run", &o.dry, "store nothing, and show what would be learned"),
@@ -126,35 +131,28 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 	if err != nil {
 		return err
 	}
-	for _, ids := range [][]string{o.undo, o.accept} {
-		if c == nil {
-			break // a dry run knows full ids only
-		}
-		if err := fullIDs(ctx, c, "incidents", ids); err != nil {
-			return err
-		}
-	}
-	if len(o.undo) > 0 {
-		done, err := incidents.Accept(ctx, history.Decision{IDs: o.undo, Undo: true})
-		if err != nil {
-			return err
-		}
-		out.Undone = done.Changed
-	}
-	if len(o.accept) > 0 {
-		done, err := incidents.Accept(ctx, history.Decision{IDs: o.accept})
-		if err != nil {
-			return err
-		}
-		out.Accepted += done.Changed
-	}
-	for _, project := range slices.Sorted(maps.Keys(reader.Projects)) {
-		if o.seen > 0 {
-			done, err := incidents.Accept(ctx, history.Decision{Project: project, Seen: o.seen})
-			if err != nil {
+	decide := func(decision history.Decision, changed *int) error {
+		if c != nil { // a dry run knows full ids only
+			if err := fullIDs(ctx, c, "incidents", decision.IDs); err != nil {
 				return err
 			}
-			out.Accepted += done.Changed
+		}
+		if len(decision.IDs) == 0 && decision.Seen == 0 {
+			return nil
+		}
+		done, err := incidents.Accept(ctx, decision)
+		*changed += done.Changed
+		return err
+	}
+	if err := decide(history.Decision{IDs: o.undo, Undo: true}, &out.Undone); err != nil {
+		return err
+	}
+	if err := decide(history.Decision{IDs: o.accept}, &out.Accepted); err != nil {
+		return err
+	}
+	for _, project := range slices.Sorted(maps.Keys(reader.Projects)) {
+		if err := decide(history.Decision{Project: project, Seen: o.seen}, &out.Accepted); err != nil {
+			return err
 		}
 		filter := history.Filter{Project: project, Sessions: 2, Limit: shownIncidents}
 		if o.everything {
@@ -269,8 +267,6 @@ type replayedHistory struct {
 func (s *shell) replayCommand() *cobra.Command {
 	var o learnOptions
 	most, seen, each := maxFalse, 1, false
-	project := option("project", &o.project, "project that all of it belongs to (default: by the folder that each session worked in)")
-	project.after = func(flags *pflag.FlagSet) { o.named = flags.Changed("project") }
 	return s.remote(s.made(command{
 		use: "replay [PATH...]", short: "Measure on your own records what would have been told before and after the mistakes in them",
 		long: `Goes through the records of past sessions, the oldest first. Before each session it has learned
@@ -280,9 +276,9 @@ commands that went well.
 
 Without PATH it reads what agents keep for this user. It needs no router, and stores nothing.
 It exits with 1 where no mistake came back, or where warnings bother more often than --max-false.`,
-		args: listed(cobra.ArbitraryArgs, &o.paths),
+		into: []any{&o.paths},
 		flags: options{
-			project,
+			o.ofProject(),
 			option("since", &o.since, "only records that were changed in this time, such as 30d or 2w"),
 			option("accept-seen", &seen, "let every incident warn that was seen in at least so many sessions; 0: none"),
 			option("max-false", &most, "how many of 1,000 commands that went well a warning may come before"),

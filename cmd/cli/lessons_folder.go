@@ -39,7 +39,7 @@ func (s *shell) lessonsExport() *cobra.Command {
 	var settings folder.Options
 	var name string
 	return s.calls(command{
-		use: "export DIR", short: "Write the router's lessons to a folder of Markdown files", args: exactly(&name),
+		use: "export DIR", short: "Write the router's lessons to a folder of Markdown files", into: []any{&name},
 		long: `Writes each lesson to its file in DIR/cases, DIR/patterns or DIR/principles, and
 the index beside them. A file that says something else is left as it is, and
 named: remove it to have it written anew. No file is deleted. To share with others
@@ -59,7 +59,7 @@ func (s *shell) lessonsImport() *cobra.Command {
 	var settings folder.Options
 	var name string
 	return s.calls(command{
-		use: "import DIR|NOTES.md", short: "Take a folder of lessons, or a file of free notes, to the router", args: exactly(&name),
+		use: "import DIR|NOTES.md", short: "Take a folder of lessons, or a file of free notes, to the router", into: []any{&name},
 		long: `Takes the lessons of a folder to the router, and changes nothing in the folder.
 A lesson that the router has and that says something else there is left as it
 is, and named.
@@ -105,7 +105,7 @@ func (s *shell) lessonsIndex() *cobra.Command {
 	}
 	var name string
 	return s.local(command{
-		use: "index DIR", short: "Write the index of a folder of lessons anew", args: exactly(&name),
+		use: "index DIR", short: "Write the index of a folder of lessons anew", into: []any{&name},
 		long: `Reads every lesson's file of DIR and writes DIR/index.json, unless it says the
 same already. It needs no router.`,
 	}, func(context.Context) error {

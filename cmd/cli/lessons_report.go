@@ -26,7 +26,7 @@ func (s *shell) lessonsReport() *cobra.Command {
 	var title *string
 	var file string
 	return s.calls(command{
-		use: "add TITLE --type TYPE --domain DOMAIN | add --file FILE", aliases: []string{"report"}, short: "Report a lesson, or a file of them", args: perhaps(&title),
+		use: "add TITLE --type TYPE --domain DOMAIN | add --file FILE", aliases: []string{"report"}, short: "Report a lesson, or a file of them", into: []any{&title}, lacks: 1,
 		long: `Reports what was learned. The same lesson again counts as another occurrence.
 
   skillrouter lessons add "Never prune volumes on prod" --type anti_pattern --domain docker \

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -147,7 +148,6 @@ const proposalRows = "short=ID kind status confidence says"
 func (s *shell) proposalsCommand() *cobra.Command {
 	var draft history.TranscriptDraft
 	var filter history.ProposalFilter
-	var all bool
 	return s.verbs(verbs{
 		name: "proposals", short: "List and decide what transcripts and imports propose",
 		long: "Finds in a session's transcript what is worth remembering, and stores what is accepted. A proposal is named by its id, or by a beginning or end of it that is no other's.",
@@ -180,13 +180,7 @@ OpenAI's API and Claude Code write them. So is a plain log of a shell. The same 
 			},
 			{
 				use: "list", short: "List what waits for a decision, the latest first", do: history.ConsolidationService.Proposals, in: &filter,
-				flags: options{option("all", &all, "decided ones too")},
-				before: func() error {
-					if filter.Status == "" && !all {
-						filter.Status = history.ProposalPending
-					}
-					return nil
-				},
+				all: "decided ones too", unlessAll: func() { filter.Status = cmp.Or(filter.Status, history.ProposalPending) },
 			},
 			{use: "show ID", do: history.ConsolidationService.Proposal, full: true},
 			{use: "accept ID", short: "Store what is proposed", do: history.ConsolidationService.Accept, full: true},

@@ -116,12 +116,11 @@ func (s *shell) sender(flag string) string { return first(s.agent(flag), captain
 
 func (s *shell) signalCommand() *cobra.Command {
 	var draft operational.MessageDraft
-	var words []string
 	var object, text string
 	var broadcast, wait bool
 	return asks(s, command{
 		use:   "signal AGENT SIGNAL [--text TEXT | --context JSON]\n  skillrouter signal --all SIGNAL [--text TEXT | --context JSON]",
-		short: "Send a signal to an agent, or to all", args: listed(cobra.RangeArgs(1, 2), &words),
+		short: "Send a signal to an agent, or to all", into: []any{&draft.To, &draft.Signal}, lacks: 1,
 		long: `Stores a signal and hands it to whoever listens. SIGNAL is stop, pause, resume,
 message or any name that the agents agreed on. AGENT is an agent's name, or that
 of a group: a kind of agents (claude-code), a project or a role. A group's message
@@ -136,14 +135,13 @@ AGENT, --all means every agent; so does the AGENT "all".`,
 			option("text", &text, "text that goes with it, as the context {\"text\": TEXT}"),
 		),
 		before: func() error {
-			if len(words) == 2 && words[0] == everybody {
-				broadcast, words = true, words[1:]
-			}
 			switch {
-			case len(words) == 2:
-				draft.To, draft.Signal, draft.Each = words[0], words[1], broadcast
+			case draft.To == everybody && draft.Signal != "":
+				draft.To, broadcast = "", true
+			case draft.Signal != "":
+				draft.Each = broadcast
 			case broadcast:
-				draft.Signal = words[0]
+				draft.To, draft.Signal = "", draft.To
 			default:
 				return usagef("name the agent and the signal, or use --all")
 			}
@@ -253,7 +251,7 @@ func (s *shell) stopCommand() *cobra.Command {
 	var reason string
 	var all, wait bool
 	return asks(s, command{
-		use: "stop AGENT [--reason TEXT]\n  skillrouter stop --all [--reason TEXT]", short: "Ask an agent to stop, or all", args: between(0, &draft.To), starts: never,
+		use: "stop AGENT [--reason TEXT]\n  skillrouter stop --all [--reason TEXT]", short: "Ask an agent to stop, or all", into: []any{&draft.To}, lacks: 1, starts: never,
 		long: `Sends the signal "stop". An agent under "skillrouter run" is ended at once. Any
 other is told at its next heartbeat or check, also if the router was restarted in
 between. The stop ends when the agent begins a new run, or by "signal AGENT resume".

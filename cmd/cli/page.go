@@ -9,6 +9,8 @@ import (
 	"text/template/parse"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"skillrouter/learning/folder"
 	"skillrouter/operational"
 )
@@ -76,7 +78,7 @@ var pageWords = template.FuncMap{
 		}
 		return strings.Join(said, ", ")
 	},
-	"size":   size,
+	"size":   func(bytes int64) string { return humanize.IBytes(uint64(bytes)) },
 	"table":  func(rows string, list any) block { return written(func(w io.Writer) { tableOf(w, rows, "", list) }) },
 	"fields": func(of any) block { return written(func(w io.Writer) { details(w, reflect.ValueOf(of), "") }) },
 	"indent": func(text string) block { return written(func(w io.Writer) { indented(w, text) }) },

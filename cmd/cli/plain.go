@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,8 +50,9 @@ func (s *shell) does(of command) *cobra.Command {
 	p.fields = op.Fields(p.takes)
 	p.listing = op.Verb == "GET" && returns != nil && returns.Kind() == reflect.Slice && p.member("limit") != nil
 	of.short = cmp.Or(of.short, op.Summary)
-	if of.args.count == nil {
-		of.args = p.words()
+	if of.into == nil {
+		p.words()
+		of.places = p.places
 	}
 	if of.says != "" {
 		noted(of.says, p.named(reflect.Zero(p.answers())).Type())
@@ -87,20 +86,12 @@ type plainCommand struct {
 	op      *operation.Op
 	takes   []any // pointers to what the method takes
 	fields  []operation.Field
-	places  []wordPlace
-	given   []string // the words
+	places  []word
 	flagged map[string]operation.Field
 	one     *plainCommand // what is asked instead where a word names one
 	patches bool          // a flag was given that changes something
 	returns reflect.Type
 	listing bool // it is a plain list, which can be longer than what is shown of it
-}
-
-// wordPlace is a word of the line of use, and what it fills.
-type wordPlace struct {
-	name           string
-	optional, rest bool // rest: it takes all that is left
-	field          operation.Field
 }
 
 func (p *plainCommand) member(name string) *operation.Field {
@@ -111,11 +102,11 @@ func (p *plainCommand) member(name string) *operation.Field {
 	return &p.fields[at]
 }
 
-// words reads the line of use.
-func (p *plainCommand) words() arguments {
-	least := 0
-	for i, word := range placeholders(&cobra.Command{Use: p.of.use}) {
-		at := wordPlace{name: strings.Trim(word, "[]."), optional: strings.HasPrefix(word, "["), rest: strings.Contains(word, "...")}
+// words binds the line of use.
+func (p *plainCommand) words() {
+	p.places = wordsOf(p.of.use)
+	for i := range p.places {
+		at := &p.places[i]
 		name := strings.ToLower(at.name)
 		if i < len(p.of.words) {
 			name = p.of.words[i]
@@ -131,19 +122,7 @@ func (p *plainCommand) words() arguments {
 			panic(fmt.Sprintf("%s: nothing is called %s", p.of.use, name))
 		}
 		at.field = *field
-		p.places = append(p.places, at)
-		if !at.optional {
-			least++
-		}
 	}
-	count := cobra.RangeArgs(least, len(p.places))
-	switch n := len(p.places); {
-	case n == 0:
-		count = cobra.NoArgs
-	case p.places[n-1].rest:
-		count = cobra.MinimumNArgs(least)
-	}
-	return listed(count, &p.given)
 }
 
 // flags are those of the members that no word fills and no other flag is called like.
@@ -159,7 +138,7 @@ func (p *plainCommand) flags() (list options) {
 		if p.of.became != "" && strings.HasPrefix(name, "note") {
 			name = "reason"
 		}
-		isWord := slices.ContainsFunc(p.places, func(at wordPlace) bool { return at.field.Name == f.Name })
+		isWord := slices.ContainsFunc(p.places, func(at word) bool { return at.field.Name == f.Name })
 		isOther := slices.ContainsFunc(p.of.flags, func(o boundFlag) bool { return o.name == name })
 		if isWord || isOther || slices.Contains(strings.Fields(p.of.hides), f.Name) || !flaggable(f.Value.Type()) {
 			continue
@@ -195,23 +174,13 @@ func (p *plainCommand) flags() (list options) {
 	return list
 }
 
-// complete fills what is sent with the words and with standard input, and sees that nothing is missing.
+// complete fills what is sent with standard input, and sees that nothing is missing.
 func (p *plainCommand) complete() error {
-	if p.one != nil && len(p.given) > 0 {
+	if p.one != nil && *p.one.takes[0].(*string) != "" {
 		p.op, p.takes, p.returns, p.listing = p.one.op, p.one.takes, p.one.returns, false
 	}
 	for i, at := range p.places {
-		if i >= len(p.given) {
-			break
-		}
-		texts := p.given[i : i+1]
-		if at.rest {
-			texts = p.given[i:]
-		}
-		if err := setWord(at, texts); err != nil {
-			return err
-		}
-		p.patches = p.patches || i > 0
+		p.patches = p.patches || i > 0 && !at.field.Value.IsZero()
 	}
 	for _, f := range p.fields {
 		if err := p.s.longText(f); err != nil {
@@ -225,48 +194,6 @@ func (p *plainCommand) complete() error {
 	}
 	if strings.HasPrefix(p.of.use, "edit ") && !p.patches {
 		return usagef("say what to change")
-	}
-	return nil
-}
-
-// setWord puts words in their place.
-func setWord(at wordPlace, texts []string) error {
-	value := at.field.Value
-	if value.Kind() == reflect.Pointer {
-		value.Set(reflect.New(value.Type().Elem()))
-		value = value.Elem()
-	}
-	text := strings.Join(texts, " ")
-	switch {
-	case value.Type() == reflect.TypeFor[json.RawMessage]():
-		value.SetBytes([]byte(text)) // it becomes JSON when it is known whether it stands on standard input
-	case value.Kind() == reflect.String:
-		value.SetString(text)
-	case value.Kind() == reflect.Bool:
-		if text != "on" && text != "off" {
-			return usagef("say on or off, not %q", text)
-		}
-		value.SetBool(text == "on")
-	case value.Kind() == reflect.Float64:
-		number, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
-		if err != nil || number != number || number-number != 0 {
-			return usagef("%s must be a number, not %q", at.name, text)
-		}
-		value.SetFloat(number)
-	case value.Kind() == reflect.Int64:
-		number, err := strconv.ParseInt(strings.TrimPrefix(text, "#"), 10, 64)
-		if err != nil || number < 1 {
-			return usagef("%s must be a number, not %q", at.name, text)
-		}
-		value.SetInt(number)
-	default: // a list
-		for _, text := range texts {
-			one := wordPlace{name: at.name, field: operation.Field{Value: reflect.New(value.Type().Elem()).Elem()}}
-			if err := setWord(one, []string{text}); err != nil {
-				return err
-			}
-			value.Set(reflect.Append(value, one.field.Value))
-		}
 	}
 	return nil
 }
@@ -428,6 +355,8 @@ func shorthand(name string) string {
 	switch name {
 	case "category", "type", "domain", "severity":
 		return name[:1]
+	case "limit":
+		return "n"
 	}
 	return ""
 }
@@ -443,19 +372,4 @@ func flaggable(t reflect.Type) bool {
 		return false
 	}
 	return true
-}
-
-// jsonValue is a flag that takes JSON.
-type jsonValue struct{ to *json.RawMessage }
-
-func (v jsonValue) String() string { return string(*v.to) }
-func (v jsonValue) Type() string   { return "JSON" }
-
-// Set implements pflag.Value.
-func (v jsonValue) Set(text string) error {
-	if !json.Valid([]byte(text)) {
-		return errors.New("it is not valid JSON")
-	}
-	*v.to = json.RawMessage(text)
-	return nil
 }

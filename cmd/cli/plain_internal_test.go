@@ -80,8 +80,8 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// TestSetWord puts words in places of each type, and refuses what is none of it.
-func TestSetWord(t *testing.T) {
+// TestPut puts words in places of each type, and refuses what is none of it.
+func TestPut(t *testing.T) {
 	var in struct {
 		Text   string
 		Maybe  *float64
@@ -95,29 +95,18 @@ func TestSetWord(t *testing.T) {
 		words []string
 		wrong string
 	}{
-		{"Text", []string{"a", "b"}, ""}, {"Maybe", []string{"40%"}, "NaN"}, {"Number", []string{"#7"}, "0"}, {"Many", []string{"1", "#2"}, "x"}, {"On", []string{"on"}, "yes"},
+		{"Text", []string{"a", "b"}, ""}, {"Maybe", []string{"40%"}, "NaN"}, {"Number", []string{"#7"}, "x"}, {"Many", []string{"1", "#2"}, "x"}, {"On", []string{"on"}, "yes"},
 	} {
-		at := wordPlace{name: "WORD", field: operation.Field{Value: value.FieldByName(c.field)}}
-		if err := setWord(at, c.words); err != nil {
+		at := operation.Field{Value: value.FieldByName(c.field)}
+		if err := put(at, c.words...); err != nil {
 			t.Errorf("%d: %v", i, err)
 		}
-		if c.wrong != "" && setWord(wordPlace{name: "WORD", field: operation.Field{Value: reflect.New(at.field.Value.Type()).Elem()}}, []string{c.wrong}) == nil {
+		if c.wrong != "" && put(operation.Field{Value: reflect.New(at.Value.Type()).Elem()}, c.wrong) == nil {
 			t.Errorf("%s took %q", c.field, c.wrong)
 		}
 	}
 	if in.Text != "a b" || *in.Maybe != 40 || in.Number != 7 || len(in.Many) != 2 || !in.On {
 		t.Errorf("%+v", in)
-	}
-}
-
-// TestLengthValue reads lengths of time.
-func TestLengthValue(t *testing.T) {
-	for text, want := range map[string]int64{"90": 90, "12h": 43200, "7d": 604800, "2w": 1209600, "0": 0, "1500ms": -1, "-1h": -1, "soon": -1, "99999999w": -1} {
-		var seconds *int64
-		err := (&lengthValue{to: reflect.ValueOf(&seconds).Elem(), unit: time.Second}).Set(text)
-		if want < 0 && err == nil || want >= 0 && (err != nil || *seconds != want) {
-			t.Errorf("%s: %v %v", text, seconds, err)
-		}
 	}
 }
 

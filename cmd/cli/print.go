@@ -11,6 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"skillrouter/internal/check"
 	"skillrouter/internal/safetext"
 )
@@ -192,13 +194,7 @@ func ago(now, t time.Time) string {
 
 // plural is a count with its noun.
 func plural(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "y"):
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d %s", n, english.PluralWord(n, noun, ""))
 }
 
 // millis is a count of milliseconds as the router gives it.

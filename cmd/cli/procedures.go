@@ -46,11 +46,7 @@ func (s *shell) proceduresList(everybodys func(*string) options) *cobra.Command 
 		Problems []procedure.FileProblem `json:"problems,omitempty"`
 	}
 	var filter procedure.Filter
-	return asks(s, command{use: "list", short: "List procedures, and the files that hold none", flags: append(everybodys(&filter.Persona),
-		option("category,c", &filter.Category, "only procedures of this category"),
-		cursor(&filter.After).once("after"),
-		limit(&filter.Limit),
-	)}, func(ctx context.Context, c *client.Client) (all listing, err error) {
+	return asks(s, command{use: "list", short: "List procedures, and the files that hold none", flags: append(everybodys(&filter.Persona), append(s.flags(&filter, "limit"), option("category,c", &filter.Category, "only procedures of this category"), option("cursor", &filter.After, usualHelp["cursor"]).once("after"))...)}, func(ctx context.Context, c *client.Client) (all listing, err error) {
 		if all.Page, err = client.Send(ctx, c, procedure.Service.List, filter); err != nil {
 			return all, err
 		}
@@ -112,7 +108,7 @@ func (s *shell) readProcedure(name string) (procedure.File, error) {
 func (s *shell) proceduresCheck() *cobra.Command {
 	var files []string
 	return s.local(command{
-		use: "check FILE...", short: "Check files of procedures, without storing them", args: listed(cobra.MinimumNArgs(1), &files),
+		use: "check FILE...", short: "Check files of procedures, without storing them", into: []any{&files},
 		long: "Says what is wrong with each file, and where, and exits with 1 if something is.\nIt needs no router.",
 	}, func(context.Context) error {
 		problems := []procedure.FileProblem{}
@@ -141,7 +137,7 @@ func (s *shell) proceduresAdd() *cobra.Command {
 	var draft procedure.Draft
 	return s.does(command{
 		do: procedure.Service.Save, in: &draft, hides: "name description category learned_from", says: savedPage,
-		use: "add FILE", aliases: []string{"save"}, short: "Store a procedure from a file (- is standard input)", args: exactly(&file),
+		use: "add FILE", aliases: []string{"save"}, short: "Store a procedure from a file (- is standard input)", into: []any{&file},
 		flags: options{
 			option("persona", &of, "whose memory, whatever the file says"),
 			who("agent", &agent, s.agent, "agent that saves it (SKILLROUTER_AGENT)"),
@@ -172,10 +168,9 @@ func (s *shell) proceduresEdit() *cobra.Command {
 	}
 	var read procedure.File
 	return asks(s, command{
-		use: "edit NAME [FILE] [--description TEXT] [--category NAME]", short: "Change a procedure: its steps by a file, or what is said of it", args: between(1, &ref.Name, &file),
+		use: "edit NAME [FILE] [--description TEXT] [--category NAME]", short: "Change a procedure: its steps by a file, or what is said of it", into: []any{&ref.Name, &file},
 		long: "Changes a procedure, as a new version; runs under way go on with theirs. FILE holds\nall of it, as \"procedures add\" reads it; - is standard input.",
-		flags: append(s.flags(&says, "description", "category"),
-			persona(&ref.Persona),
+		flags: append(append(s.flags(&says, "description", "category"), s.flags(&ref, "persona")...),
 			who("agent", &agent, s.agent, "agent that changes it (SKILLROUTER_AGENT)"),
 		),
 		before: func() (err error) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"skillrouter/internal/check"
 	"skillrouter/learning/guard/rule"
 	"skillrouter/learning/procedure"
 	"skillrouter/router/client"
@@ -36,7 +37,7 @@ func (s *shell) proceduresRun() *cobra.Command {
 	var params []string
 	var resume string
 	return s.calls(command{
-		use: "run NAME [--param NAME=VALUE]...", short: "Go through a procedure, step by step", args: perhaps(&name),
+		use: "run NAME [--param NAME=VALUE]...", short: "Go through a procedure, step by step", into: []any{&name}, lacks: 1,
 		long: `Begins a run, and prints each step when its turn comes. You say on standard input how
 it went, with one line for each step:
 
@@ -106,11 +107,9 @@ func (r *procedureRun) resume(ctx context.Context, id string) (procedure.Run, er
 		return run, err
 	}
 	next := run.Next
-	switch {
-	case next == nil || next.Status != procedure.StepHandedOut:
-		return client.Send(ctx, r.client, procedure.Service.Next, procedure.StepRequest{RunID: id})
-	case r.again:
-		return client.Send(ctx, r.client, procedure.Service.Next, procedure.StepRequest{RunID: id, Again: true})
+	switch handedOut := next != nil && next.Status == procedure.StepHandedOut; {
+	case !handedOut || r.again:
+		return client.Send(ctx, r.client, procedure.Service.Next, procedure.StepRequest{RunID: id, Again: handedOut})
 	case r.execute && next.Run != "":
 		return run, fmt.Errorf("step %d (%s) was begun at %s, and nobody has said how it went: --again runs it once more; without --exec you can say how it went",
 			next.Index+1, next.Name, next.HandedOutAt.Local().Format(time.DateTime))
@@ -256,7 +255,7 @@ func (r *procedureRun) sh(ctx context.Context, step procedure.RunStep) (*procedu
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("step %d (%s) was interrupted, and how it went is unknown", step.Index+1, step.Name)
 	}
-	result := shResult{Stdout: stdout.String(), Stderr: stderr.String(), TimedOut: errors.Is(limited.Err(), context.DeadlineExceeded)}
+	result := shResult{Stdout: stdout.said(), Stderr: stderr.said(), TimedOut: errors.Is(limited.Err(), context.DeadlineExceeded)}
 	report := &procedure.StepReport{Status: procedure.StepSucceeded, Duration: &took}
 	failed, exited := errors.AsType[*exec.ExitError](err)
 	switch {
@@ -264,10 +263,8 @@ func (r *procedureRun) sh(ctx context.Context, step procedure.RunStep) (*procedu
 		report.Error, result.ExitCode = fmt.Sprintf("it took longer than %s", limit), -1
 	case exited:
 		result.ExitCode = failed.ExitCode()
-		report.Error = fmt.Sprintf("exit code %d", result.ExitCode)
-		if last := lastLine(result.Stderr); last != "" {
-			report.Error += ": " + last
-		}
+		said := strings.TrimSpace(result.Stderr)
+		report.Error = strings.TrimSuffix(fmt.Sprintf("exit code %d: %s", result.ExitCode, said[strings.LastIndexByte(said, '\n')+1:]), ": ")
 	case errors.Is(err, exec.ErrWaitDelay): // it ended well and left something running
 	case err != nil:
 		return nil, err
@@ -279,40 +276,30 @@ func (r *procedureRun) sh(ctx context.Context, step procedure.RunStep) (*procedu
 	return report, err
 }
 
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
-}
-
 // bounded shortens a text to what a report takes.
-func bounded(text string) string {
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
-	if len(text) > procedure.MaxText {
-		text = strings.ToValidUTF8(text[:procedure.MaxText], "")
-	}
-	return text
+func bounded(text string) string { return check.Head(printable(text), procedure.MaxText) }
+
+// printable is a text without what no report takes.
+func printable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")
 }
 
 // tail keeps the end of what is written.
-type tail struct {
-	text []byte
-	cut  bool
-}
+type tail []byte
 
 // Write implements io.Writer.
 func (t *tail) Write(p []byte) (int, error) {
-	t.text = append(t.text, p...)
-	if over := len(t.text) - maxReportedOutput; over > 0 {
-		t.text, t.cut = append(t.text[:0], t.text[over:]...), true
+	*t = append(*t, p...)
+	if over := len(*t) - maxReportedOutput - 1; over > 0 { // one more tells that something was cut
+		*t = append((*t)[:0], (*t)[over:]...)
 	}
 	return len(p), nil
 }
 
-// String is the end of what was written, as text.
-func (t *tail) String() string {
-	text := strings.ReplaceAll(strings.ToValidUTF8(string(t.text), "\uFFFD"), "\x00", "\uFFFD")
-	if t.cut {
-		text = "…" + text
+// said is the end of what was written, as text.
+func (t tail) said() string {
+	if len(t) > maxReportedOutput {
+		return redacted("…" + printable(string(t[1:])))
 	}
-	return redacted(text)
+	return redacted(printable(string(t)))
 }

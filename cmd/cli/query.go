@@ -21,7 +21,7 @@ func (s *shell) queryCommand() *cobra.Command {
 	var query router.Query
 	least, shown := 0.0, true
 	return s.calls(command{
-		use: "query TEXT...", short: "Ask a question of every memory, and how agents and tasks stand", args: joined(1, &query.Query),
+		use: "query TEXT...", short: "Ask a question of every memory, and how agents and tasks stand", into: []any{&query.Query},
 		flags: append(s.flags(&query, "type", "agent", "project", "limit"),
 			s.minRelevance(&least, &shown),
 		),
@@ -74,7 +74,7 @@ func (s *shell) contextCommand() *cobra.Command {
 	var words []string
 	var why bool
 	return s.calls(command{
-		use: "context [TASK...] [--start]", short: "Print what an agent should know for a task, within a budget of tokens", args: listed(cobra.ArbitraryArgs, &words),
+		use: "context [TASK...] [--start]", short: "Print what an agent should know for a task, within a budget of tokens", into: []any{&words},
 		long: `Prints what is known for a task, ready to be put before a model, within a budget of
 tokens (` + contexts.Tokenizer + `). It asks guard rules, principles, patterns, lessons, knowledge, facts,
 procedures, episodes and open tasks, and prints nothing if nothing fits.
@@ -117,7 +117,7 @@ With --why, what is in it and what was left out is printed to standard error.`,
 func (s *shell) showCommand() *cobra.Command {
 	var showing contexts.Showing
 	return s.calls(command{
-		use: "show HANDLE...", short: "Show whole texts by their handles", args: listed(cobra.MinimumNArgs(1), &showing.Handles),
+		use: "show HANDLE...", short: "Show whole texts by their handles", into: []any{&showing.Handles},
 		long: `Shows the whole texts of entries, by the handles that an index of the memory has, such as k7f3. An id, or its
 beginning, works too. It fails if nothing is found.`,
 		flags: s.flags(&showing, "agent"),

@@ -36,9 +36,11 @@ const (
 func (s *shell) runCommand() *cobra.Command {
 	w := wrapper{}
 	m := memoryFor{wrapper: &w}
-	cmd := s.remote(s.command(&cobra.Command{
-		Use: "run --agent ID [--role R] [--task T] -- COMMAND [ARG...]", Short: "Run an agent's command, and keep it in touch with the router", Args: cobra.MinimumNArgs(1),
-		Long: `Runs COMMAND with this terminal and checks the agent in while it runs. A signal
+	w.grace, w.interval, w.beat.AgentID = defaultGrace, defaultInterval, s.env("SKILLROUTER_AGENT")
+	var line []string
+	cmd := s.remote(s.made(command{
+		use: "run --agent ID [--role R] [--task T] -- COMMAND [ARG...]", short: "Run an agent's command, and keep it in touch with the router", into: []any{&line},
+		long: `Runs COMMAND with this terminal and checks the agent in while it runs. A signal
 "stop" from the router asks the command to end (SIGTERM to its process group),
 and ends it after the grace period (SIGKILL). The signals "pause" and "resume"
 suspend it and let it go on.
@@ -54,7 +56,23 @@ Three flags are for agents without hooks. --context-file keeps a file with what 
 known for them while they run. --record makes an episode of how they ended, with the
 lines of --watch that tell of errors. --proxy sends them through the memory proxy.
 Their output is not read: it is their terminal's.`,
-	}, func(ctx context.Context, args []string) error {
+		flags: options{
+			option("agent", &w.beat.AgentID, "the agent's id (SKILLROUTER_AGENT)"),
+			option("role", &w.beat.Role, "the agent's role"),
+			option("task", &w.beat.CurrentTask, "what it works on"),
+			option("model", &w.beat.Model, "the model that it uses"),
+			option("config-name", &w.beat.ConfigName, "the name of its configuration"),
+			option("project", &w.beat.ProjectPath, "its project's folder; the working folder if none is named"),
+			option("grace", &w.grace, "how long it may take to end once it was asked to"),
+			option("interval", &w.interval, "how often to check in"),
+			option("start", &w.start, "start the router if none answers"),
+			option("context-file", &m.file, "file that holds what is known while the command runs, and what it held before afterwards; implies --record"),
+			option("watch", &m.watch, "file that the command writes, such as Aider's .aider.chat.history.md: its new lines with errors are recorded; implies --record"),
+			option("record", &m.record, "record how the command ended as an episode"),
+			option("proxy", &m.proxy, "send the command's calls of a model through the router (OPENAI_API_BASE, OPENAI_BASE_URL)"),
+			option("verbose", &w.verbose, "say on standard error what happens between the agent and the router"),
+		},
+	}, func(ctx context.Context) error {
 		if err := check.AgentID("--agent", w.beat.AgentID); err != nil {
 			return usagef("%s", explain(err))
 		}
@@ -62,29 +80,13 @@ Their output is not read: it is their terminal's.`,
 			return usagef("--grace must not be negative, and --interval lies between %s and %s", minInterval, maxInterval)
 		}
 		m.record = m.record || m.file != "" || m.watch != ""
-		code, err := s.wrap(ctx, &w, &m, args)
+		code, err := s.wrap(ctx, &w, &m, line)
 		if err != nil {
 			return err
 		}
 		return exitError(code)
 	}))
-	flags := cmd.Flags()
-	flags.SetInterspersed(false) // what follows the command is the command's
-	flags.StringVar(&w.beat.AgentID, "agent", s.env("SKILLROUTER_AGENT"), "the agent's id (SKILLROUTER_AGENT)")
-	flags.StringVar(&w.beat.Role, "role", "", "the agent's role")
-	flags.StringVar(&w.beat.CurrentTask, "task", "", "what it works on")
-	flags.StringVar(&w.beat.Model, "model", "", "the model that it uses")
-	flags.StringVar(&w.beat.ConfigName, "config-name", "", "the name of its configuration")
-	flags.StringVar(&w.beat.ProjectPath, "project", "", "its project's folder; the working folder if none is named")
-	w.grace, w.interval = defaultGrace, defaultInterval
-	flags.Var(length(&w.grace), "grace", "how long it may take to end once it was asked to")
-	flags.Var(length(&w.interval), "interval", "how often to check in")
-	flags.BoolVar(&w.start, "start", false, "start the router if none answers")
-	flags.StringVar(&m.file, "context-file", "", "file that holds what is known while the command runs, and what it held before afterwards; implies --record")
-	flags.StringVar(&m.watch, "watch", "", "file that the command writes, such as Aider's .aider.chat.history.md: its new lines with errors are recorded; implies --record")
-	flags.BoolVar(&m.record, "record", false, "record how the command ended as an episode")
-	flags.BoolVar(&m.proxy, "proxy", false, "send the command's calls of a model through the router (OPENAI_API_BASE, OPENAI_BASE_URL)")
-	flags.BoolVar(&w.verbose, "verbose", false, "say on standard error what happens between the agent and the router")
+	cmd.Flags().SetInterspersed(false) // what follows the command is the command's
 	return cmd
 }
 

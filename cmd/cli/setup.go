@@ -43,7 +43,7 @@ type settingUp struct {
 func (s *shell) setupCommand() *cobra.Command {
 	u := settingUp{shell: s, content: setup.Content{Prompts: true}}
 	cmd := s.local(command{
-		use: "setup AGENT [--project [DIR] | --user]", short: "Set a coding agent up: MCP server, hooks and rules in one command", args: between(0, &u.agent, &u.other),
+		use: "setup AGENT [--project [DIR] | --user]", short: "Set a coding agent up: MCP server, hooks and rules in one command", into: []any{&u.agent, &u.other}, lacks: 1,
 		long: `Writes Skill Router into an agent's configuration: the MCP server, the hooks and a few
 lines of rules. The hooks tell context at a session's start and ask the guard before a
 tool is used. They record failures, and read the transcript at the end.
@@ -340,7 +340,7 @@ func (u *settingUp) apply(plan setup.Plan, target setup.Target) error {
 		}
 		return u.shell.print(applied{plan, false}, func(w io.Writer) {
 			fmt.Fprintln(w, "Nothing to do.")
-			u.notes(w, plan)
+			printNotes(w, plan.Notes)
 		})
 	}
 	if !u.shell.json {
@@ -379,7 +379,7 @@ func (u *settingUp) apply(plan setup.Plan, target setup.Target) error {
 		for _, c := range pending {
 			fmt.Fprintf(w, "%s  %s\n", map[setup.Action]string{setup.Create: "created ", setup.Modify: "changed ", setup.Delete: "removed "}[c.Action], clean(c.Path))
 		}
-		u.notes(w, plan)
+		printNotes(w, plan.Notes)
 		if !u.remove {
 			fmt.Fprintf(w, "Look whether it works: skillrouter setup %s --check%s\n", plan.Agent, u.scope(target))
 			proposePacks(w, target.Dir)
@@ -400,34 +400,17 @@ func (u *settingUp) scope(target setup.Target) string {
 	return ""
 }
 
-func (u *settingUp) notes(w io.Writer, plan setup.Plan) {
-	for _, note := range plan.Notes {
-		fmt.Fprintf(w, "Note: %s\n", clean(note))
-	}
-}
-
 // ask asks a person at the terminal; without one, the answer is no.
 func (u *settingUp) ask(question string) (bool, error) {
-	file, ok := u.shell.in.(*os.File)
-	if !ok {
-		return u.nobody()
+	if !isTerminal(u.shell.in) {
+		fmt.Fprintln(u.shell.err, "Nobody can be asked here: say --yes to have it done.")
+		return false, nil
 	}
-	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return u.nobody()
-	}
-	fmt.Fprintf(u.shell.err, "%s [y/N] ", clean(question))
-	line, err := bufio.NewReader(file).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, err
-	}
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes", nil
+	said, err := u.shell.askWord(bufio.NewReader(u.shell.in), clean(question)+" [y/N] ")
+	return said == "y", err
 }
 
-func (u *settingUp) nobody() (bool, error) {
-	fmt.Fprintln(u.shell.err, "Nobody can be asked here: say --yes to have it done.")
-	return false, nil
-}
+var printNotes = page[[]string]("{{range .}}Note: {{.}}\n{{end}}")
 
 // shellQuoted quotes a word of a command that is shown to people.
 func shellQuoted(word string) string {

@@ -17,6 +17,7 @@ import (
 	"skillrouter/cmd/hook/respond"
 	"skillrouter/cmd/setup"
 	"skillrouter/internal/check"
+	"skillrouter/router/client"
 )
 
 // Bounds of looking whether a setup works.
@@ -59,7 +60,14 @@ func (u *settingUp) checkUp(ctx context.Context, store setup.Store) error {
 		report.Items = append(report.Items, item)
 	}
 	u.shell.server = u.content.Server
-	router := u.checkRouter(ctx)
+	c, err := u.shell.client()
+	router := checkItem{Name: "router"}
+	if err != nil {
+		router.Said = explain(err)
+	} else {
+		defer c.Close()
+		router = u.checkRouter(ctx, c)
+	}
 	add(router)
 	agents, err := u.agents(store)
 	if err != nil {
@@ -83,7 +91,10 @@ func (u *settingUp) checkUp(ctx context.Context, store setup.Store) error {
 		if !had {
 			content = u.content
 		}
-		for _, item := range u.checkAgent(ctx, target, content, store, router.OK) {
+		if !router.OK {
+			c = nil
+		}
+		for _, item := range u.checkAgent(ctx, c, target, content, store) {
 			item.Agent = agent
 			add(item)
 		}
@@ -111,12 +122,7 @@ func (u *settingUp) agents(store setup.Store) ([]setup.Agent, error) {
 	return found, nil
 }
 
-func (u *settingUp) checkRouter(ctx context.Context) checkItem {
-	c, err := u.shell.client()
-	if err != nil {
-		return checkItem{Name: "router", Said: explain(err)}
-	}
-	defer c.Close()
+func (u *settingUp) checkRouter(ctx context.Context, c *client.Client) checkItem {
 	if err := probe(ctx, c); err != nil {
 		return checkItem{Name: "router", Said: explain(err), Mend: "skillrouter serve"}
 	}
@@ -127,7 +133,8 @@ func (u *settingUp) checkRouter(ctx context.Context) checkItem {
 	return item
 }
 
-func (u *settingUp) checkAgent(ctx context.Context, target setup.Target, content setup.Content, store setup.Store, router bool) (items []checkItem) {
+// checkAgent looks at one agent; without a router, at what needs none.
+func (u *settingUp) checkAgent(ctx context.Context, c *client.Client, target setup.Target, content setup.Content, store setup.Store) (items []checkItem) {
 	mend := "skillrouter setup " + string(target.Agent) + u.scope(target)
 	plan, err := setup.PlanSetup(target, content, store)
 	if err != nil {
@@ -144,27 +151,25 @@ func (u *settingUp) checkAgent(ctx context.Context, target setup.Target, content
 		}
 		items = append(items, item)
 	}
-	program, err := exec.LookPath(content.Program)
-	if err != nil {
-		return append(items, checkItem{Name: "program", Said: content.Program + " cannot be run: " + reason(err).Error(), Mend: mend + " --program PATH"})
-	}
-	hooks, err := exec.LookPath(content.HookProgram())
-	if err != nil {
-		return append(items, checkItem{Name: "program", Said: content.HookProgram() + " cannot be run: " + reason(err).Error(), Mend: mend})
+	found := map[string]string{}
+	for _, name := range []string{content.Program, content.HookProgram()} {
+		if found[name], err = exec.LookPath(name); err != nil {
+			return append(items, checkItem{Name: "program", Said: name + " cannot be run: " + reason(err).Error(), Mend: mend + " --program PATH"})
+		}
 	}
 	if target.Agent.Hooked() {
 		if trust := u.checkTrust(ctx, target); trust.Name != "" {
 			items = append(items, trust)
 		}
 	}
-	if !router {
+	if c == nil {
 		return items // what needs one is not asked: it would start one
 	}
 	if args := content.ServerArgs(target.Agent); args != nil {
-		items = append(items, u.checkServer(ctx, program, args, content))
+		items = append(items, u.checkServer(ctx, found[content.Program], args, content))
 	}
 	if target.Agent.Hooked() {
-		items = append(items, u.checkHook(ctx, hooks, target.Agent, content), u.checkHeard(ctx, target, store))
+		items = append(items, u.checkHook(ctx, found[content.HookProgram()], target.Agent, content), u.checkHeard(ctx, c, target, store))
 	}
 	return items
 }

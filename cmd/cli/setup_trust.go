@@ -91,6 +91,12 @@ func (u *settingUp) codexTrust(ctx context.Context, target setup.Target) checkIt
 	return item
 }
 
+// codexAsked is what it is asked: for a version of ours, and a folder.
+const codexAsked = `{"id":1,"method":"initialize","params":{"clientInfo":{"name":"skillrouter","version":%q}}}
+{"method":"initialized"}
+{"id":2,"method":"hooks/list","params":{"cwds":[%q]}}
+`
+
 // codexHooks asks `codex app-server` for the hooks of a folder. It speaks JSON-RPC
 // by lines, and says other things in between.
 func codexHooks(ctx context.Context, program, dir string) (hooks []codexHook, warnings []string, err error) {
@@ -99,43 +105,30 @@ func codexHooks(ctx context.Context, program, dir string) (hooks []codexHook, wa
 	cmd := exec.CommandContext(ctx, program, "app-server")
 	cmd.Dir = dir
 	cmd.WaitDelay = time.Second // what it started may keep its output open
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	in, unread := cmd.StdinPipe()
+	out, unheard := cmd.StdoutPipe()
+	if err := cmp.Or(unread, unheard); err != nil {
 		return nil, nil, err
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, nil, err
 	}
 	defer func() { cancel(); _ = cmd.Wait() }() // it has answered, or never will
-	encoder := json.NewEncoder(in)
-	type object map[string]any
-	for _, message := range []object{
-		{"id": 1, "method": "initialize", "params": object{"clientInfo": object{"name": "skillrouter", "version": version().Version}}},
-		{"method": "initialized"},
-		{"id": 2, "method": "hooks/list", "params": object{"cwds": []string{dir}}},
-	} {
-		if err := encoder.Encode(message); err != nil {
-			return nil, nil, err
-		}
+	if _, err := fmt.Fprintf(in, codexAsked, version().Version, dir); err != nil {
+		return nil, nil, err
 	}
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, maxCodexLine)
 	for lines.Scan() {
 		var answer struct {
-			ID    int `json:"id"`
-			Error *struct {
-				Message string `json:"message"`
-			} `json:"error"`
+			ID     int                       `json:"id"`
+			Error  *struct{ Message string } `json:"error"`
 			Result struct {
 				Data []struct {
-					Hooks    []codexHook `json:"hooks"`
-					Warnings []string    `json:"warnings"`
-				} `json:"data"`
-			} `json:"result"`
+					Hooks    []codexHook
+					Warnings []string
+				}
+			}
 		}
 		if json.Unmarshal(lines.Bytes(), &answer) != nil || answer.Error == nil && answer.ID != 2 {
 			continue
@@ -148,33 +141,20 @@ func codexHooks(ctx context.Context, program, dir string) (hooks []codexHook, wa
 		}
 		return hooks, warnings, nil
 	}
-	if err := lines.Err(); err != nil {
-		return nil, nil, err
-	}
-	return nil, nil, errors.New("it ended without an answer")
+	return nil, nil, cmp.Or(lines.Err(), errors.New("it ended without an answer"))
 }
 
 // checkHeard tells when the router last heard a hook of the agent: what an agent
 // runs is known for sure once it has run.
-func (u *settingUp) checkHeard(ctx context.Context, target setup.Target, store setup.Store) checkItem {
+func (u *settingUp) checkHeard(ctx context.Context, c *client.Client, target setup.Target, store setup.Store) checkItem {
 	item := checkItem{Name: "heard", Unknown: true}
-	c, err := u.shell.client()
-	if err != nil {
-		item.Said = explain(err)
-		return item
-	}
-	defer c.Close()
-	since, err := store.Since(target)
-	if err != nil {
-		item.Said = explain(err)
-		return item
-	}
 	filter := operational.AgentFilter{Limit: operational.MaxLimit}
 	if target.Dir != "" {
 		filter.Project = filepath.Base(first(locate.RepositoryOf(target.Dir), target.Dir))
 	}
 	agents, err := client.Send(ctx, c, comms.PresenceService.Agents, filter)
-	if err != nil {
+	since, unread := store.Since(target)
+	if err = cmp.Or(err, unread); err != nil {
 		item.Said = explain(err)
 		return item
 	}
@@ -186,10 +166,11 @@ func (u *settingUp) checkHeard(ctx context.Context, target setup.Target, store s
 		}
 	}
 	switch {
-	case last.IsZero():
-		item.Said, item.Mend = "no hook of it was heard here yet", "start "+string(target.Agent)+" here once"
-	case last.Before(since):
+	case last.Before(since), last.IsZero():
 		item.Said, item.Mend = "no hook of it was heard here since it was set up", "start "+string(target.Agent)+" here once"
+		if last.IsZero() {
+			item.Said = "no hook of it was heard here yet"
+		}
 	default:
 		item.OK, item.Unknown = true, false
 		item.Said = "a hook of it was last heard " + last.Local().Format(time.DateTime)

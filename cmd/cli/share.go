@@ -53,7 +53,7 @@ type shownWaiting struct {
 func (s *shell) shareCommand() *cobra.Command {
 	var ids []string
 	cmd := s.calls(command{
-		use: "share [ID...]", short: "Share entries, decisions and lessons by the project's git", args: listed(cobra.ArbitraryArgs, &ids),
+		use: "share [ID...]", short: "Share entries, decisions and lessons by the project's git", into: []any{&ids},
 		long: `Writes entries, decisions and lessons of this project to ` + folder.SharedPlace + `, a file
 for each, for you to commit. Whoever pulls them reviews them with "share review".
 
@@ -318,7 +318,7 @@ func (s *shell) review(ctx context.Context, c *client.Client, at *sharedAt, all 
 
 // askWord asks a person, and returns the first letter of the answer; "q" at the end of input.
 func (s *shell) askWord(from *bufio.Reader, question string) (string, error) {
-	fmt.Fprint(s.out, question)
+	fmt.Fprint(s.err, question)
 	line, err := from.ReadString('\n')
 	if err == io.EOF {
 		return "q", nil

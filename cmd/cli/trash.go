@@ -55,7 +55,7 @@ func (s *shell) undoCommand() *cobra.Command {
 	var yes, list bool
 	var draft trash.LastChange
 	return s.calls(command{
-		use: "undo [HANDLE]", short: "Take back what you did last, or what a person decided at an agent's prompt", args: between(0, &handle),
+		use: "undo [HANDLE]", short: "Take back what you did last, or what a person decided at an agent's prompt", into: []any{&handle},
 		long: `Takes back your own last change in this project: a delete, an edit, a merge, a retirement,
 or that you accepted or declined something. It says what that is, and asks. A second
 undo takes back the change before it. It refuses if somebody else changed the same

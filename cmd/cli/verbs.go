@@ -51,7 +51,7 @@ func (s *shell) verbs(v verbs) *cobra.Command {
 		}
 	}
 	for _, cmd := range v.more {
-		if words := placeholders(cmd); things != nil && len(words) > 0 && strings.Trim(words[0], "[].") == v.of {
+		if words := wordsOf(cmd.Use); things != nil && len(words) > 0 && words[0].name == v.of {
 			cmd.ValidArgsFunction = s.suggest(*things, nil)
 		}
 	}

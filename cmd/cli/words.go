@@ -61,7 +61,7 @@ func (s *shell) group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Comman
 	at := slices.IndexFunc(below, func(cmd *cobra.Command) bool { return cmd.Name() == "list" || cmd.HasAlias("list") })
 	if at < 0 { // of settings and states, which are one
 		at = slices.IndexFunc(below, func(cmd *cobra.Command) bool {
-			return cmd.Name() == "status" || cmd.Name() == "show" && len(placeholders(cmd)) == 0
+			return cmd.Name() == "status" || cmd.Name() == "show" && len(wordsOf(cmd.Use)) == 0
 		})
 		if at >= 0 {
 			below[at].Aliases = append(below[at].Aliases, "list")
@@ -152,13 +152,10 @@ func commandNamed(word string) (path string) {
 	return path
 }
 
-// wants says what a flag of a type takes.
-var wants = map[string]string{"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false"}
-
 // wrongFlag explains what is wrong with a flag: its value, or its name.
 func wrongFlag(cmd *cobra.Command, err error) error {
-	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok && wants[wrong.GetFlag().Value.Type()] != "" {
-		return fmt.Errorf("--%s takes %s, and not %q", wrong.GetFlag().Name, wants[wrong.GetFlag().Value.Type()], wrong.GetValue())
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return fmt.Errorf("--%s takes %w, and not %q", wrong.GetFlag().Name, wrong.Unwrap(), wrong.GetValue())
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"reflect"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"skillrouter/internal/errs"
-	"skillrouter/internal/operation"
 	"skillrouter/learning/escalation"
 	"skillrouter/learning/experience"
 	"skillrouter/operational"
@@ -26,7 +24,6 @@ const taskRows = "number=NO title status+progress+waits_for agent_id project pri
 
 func (s *shell) tasksCommand() *cobra.Command {
 	var filter operational.TaskFilter
-	var all bool
 	return s.verbs(verbs{
 		name: "tasks", short: "Share work: add, claim, report, finish",
 		long: "Shares work between agents. A task is named by its number, such as 7, or by its id.",
@@ -34,12 +31,10 @@ func (s *shell) tasksCommand() *cobra.Command {
 		plain: []command{
 			{
 				use: "list", short: "List unfinished tasks, the most urgent first", do: operational.TaskService.List, in: &filter, hides: "open any_of after",
-				flags: options{option("all", &all, "finished ones too")},
-				before: func() error {
-					if !all && len(filter.Status) == 0 {
+				all: "finished ones too", unlessAll: func() {
+					if len(filter.Status) == 0 {
 						filter.Open = new(true)
 					}
-					return nil
 				},
 			},
 			{use: "ready", short: "List the tasks that can be claimed", do: operational.TaskService.Ready, hides: "open any_of after ready status unheld", none: "No task can be claimed now."},
@@ -89,7 +84,7 @@ func (s *shell) reconShow() *cobra.Command {
 		History []operational.FindingChange `json:"history"`
 	}
 	var id string
-	return asks(s, command{use: "show FINDING", short: "Show one finding with its history", args: exactly(&id)}, func(ctx context.Context, c *client.Client) (f shown, err error) {
+	return asks(s, command{use: "show FINDING", short: "Show one finding with its history", into: []any{&id}}, func(ctx context.Context, c *client.Client) (f shown, err error) {
 		if f.Finding, err = client.Send(ctx, c, operational.ReconService.Finding, id); err != nil {
 			return f, err
 		}
@@ -100,7 +95,6 @@ func (s *shell) reconShow() *cobra.Command {
 
 func (s *shell) escalationsCommand() *cobra.Command {
 	var filter operational.EscalationFilter
-	var all bool
 	return s.verbs(verbs{
 		name: "escalations", short: "See and settle what lessons ask of supervisors",
 		long:  "Shows the lessons that somebody should look at, and settles them. An escalation is named by its id, or by a beginning or end of it that is no other's.",
@@ -109,12 +103,10 @@ func (s *shell) escalationsCommand() *cobra.Command {
 		plain: []command{
 			{
 				use: "list", short: "List open escalations, the most urgent first", do: operational.EscalationService.List, in: &filter,
-				flags: options{option("all", &all, "settled ones too")},
-				before: func() error {
-					if !all && len(filter.Status) == 0 {
+				all: "settled ones too", unlessAll: func() {
+					if len(filter.Status) == 0 {
 						filter.Status = []operational.EscalationStatus{operational.EscalationPending, operational.EscalationReviewed}
 					}
-					return nil
 				},
 			},
 			{use: "show ID", do: operational.EscalationService.Escalation},
@@ -247,7 +239,7 @@ func (s *shell) experienceLessons() *cobra.Command {
 	var contexts []string
 	return s.does(command{
 		use: "lessons [CONTEXT...]", short: "Show the lessons that hold for an operation or in a context, the surest first", do: experience.Service.Applicable,
-		args: listed(cobra.ArbitraryArgs, &contexts), in: &query, hides: "operation_type",
+		into: []any{&contexts}, in: &query, hides: "operation_type",
 		before: func() error {
 			var words []any
 			for _, word := range contexts { // what is learned names its kind of context; people need not
@@ -271,7 +263,6 @@ const reminderRows = "id=NO task status+missed scheduled_for|trigger_value=WHEN 
 
 func (s *shell) remindersCommand() *cobra.Command {
 	var filter operational.ReminderFilter
-	var all bool
 	return s.verbs(verbs{
 		name: "reminders", short: "Things to do later: add, list, show, edit, delete", of: "NUMBER",
 		long: `Reminders come due at a time, when something happens, or when a condition over
@@ -280,11 +271,8 @@ facts holds. A due reminder is in its agent's mailbox and in this list until it 
 		plain: []command{
 			{
 				use: "list", short: "List what is due and what is to come", do: operational.ReminderService.List, in: &filter, hides: "open after",
-				flags: options{option("all", &all, "completed and cancelled ones too"), option("cursor", &filter.After, "only greater numbers").once("after")},
-				before: func() error {
-					filter.Open = !all && len(filter.Status) == 0
-					return nil
-				},
+				flags: options{option("cursor", &filter.After, "only greater numbers").once("after")},
+				all:   "completed and cancelled ones too", unlessAll: func() { filter.Open = len(filter.Status) == 0 },
 			},
 			{use: "show NUMBER", do: operational.ReminderService.Reminder},
 			{use: "done NUMBER [NOTE...]", do: operational.ReminderService.Complete},
@@ -303,7 +291,7 @@ func (s *shell) remindersAdd(name string) *cobra.Command {
 	var words []string
 	return s.does(command{
 		do: operational.ReminderService.Schedule, in: &draft, rows: reminderRows,
-		use: name + " TASK WHEN\n  skillrouter " + name + " TASK TRIGGER", short: "Add a reminder", args: listed(cobra.MinimumNArgs(1), &words),
+		use: name + " TASK WHEN\n  skillrouter " + name + " TASK TRIGGER", short: "Add a reminder", into: []any{&words},
 		long: `Adds a reminder for a time, such as "tomorrow at 9", "in 2 hours", "friday 17:30",
 "24 december" or "2026-12-24 18:00". It can come again: "every day at 9", "every monday
 and thursday", "every 15 minutes", "every 2 weeks on friday", "monthly". The words are read by this machine's clock,
@@ -358,14 +346,13 @@ and stand after the task, before it, or behind --at. Or the reminder waits for i
 }
 
 func (s *shell) remindersEdit() *cobra.Command {
-	var text string
 	var number int64
 	var snooze operational.ReminderSnooze
 	var patch operational.ReminderPatch
 	var when string
 	var says bool // something but the time
 	return asks(s, command{
-		use: "edit NUMBER [--at WHEN] [--task TEXT]", short: "Change what a reminder says, or when it comes due", args: exactly(&text),
+		use: "edit NUMBER [--at WHEN] [--task TEXT]", short: "Change what a reminder says, or when it comes due", into: []any{&number},
 		flags: append(s.flags(&patch, "task", "project", "context"),
 			option("at", &when, "when it comes due, such as \"tomorrow at 9\""),
 			who("agent", &snooze.AgentID, s.agent, "agent that does it (SKILLROUTER_AGENT)"),
@@ -383,7 +370,7 @@ func (s *shell) remindersEdit() *cobra.Command {
 				snooze.Until = &at
 			}
 			patch.AgentID = snooze.AgentID
-			return setWord(wordPlace{name: "NUMBER", field: operation.Field{Value: reflect.ValueOf(&number).Elem()}}, []string{text})
+			return nil
 		},
 	}, func(ctx context.Context, c *client.Client) (r operational.Reminder, err error) {
 		if says {

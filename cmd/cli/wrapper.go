@@ -44,14 +44,11 @@ type wrapper struct {
 
 	mu     sync.Mutex
 	client *client.Client
-	told   bool      // the first check-in of this run has been taken
-	since  time.Time // when, by the router's clock
-	stop   *stopping // the child has been asked to end
-	over   bool      // the child has ended
+	told   bool        // the first check-in of this run has been taken
+	since  time.Time   // when, by the router's clock
+	stop   *time.Timer // kills the child, which has been asked to end
+	over   bool        // the child has ended
 }
-
-// stopping is the end of a child that was asked to end.
-type stopping struct{ kill *time.Timer }
 
 // run stays with the child to its end and returns its exit code.
 func (w *wrapper) run(ctx context.Context) int {
@@ -264,10 +261,10 @@ func (w *wrapper) end(reason string) {
 	if err := w.child.end(); err != nil {
 		w.log("cannot be asked to end: %v", err)
 	}
-	w.stop = &stopping{kill: time.AfterFunc(w.grace, func() {
+	w.stop = time.AfterFunc(w.grace, func() {
 		w.log("did not end within %s and is killed", w.grace)
 		w.child.kill()
-	})}
+	})
 }
 
 // clear waits for the child's own children, which were asked to end with it,
@@ -279,7 +276,7 @@ func (w *wrapper) clear() {
 			break
 		}
 	}
-	w.stop.kill.Stop()
+	w.stop.Stop()
 }
 
 // farewell acknowledges what was done and says how the child ended.

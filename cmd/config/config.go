@@ -6,12 +6,10 @@
 package config
 
 import (
-	"cmp"
 	"net"
 	"net/netip"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,9 +19,10 @@ import (
 
 // Config is every setting of the running sidecar, in the order in which they are documented. The tag yaml is the name in
 // the file, usage what people are told, former a name that it had, default what holds if nobody says anything, shown how a secret is shown,
-// and holds whether a text is a path or must be one line.
+// holds whether a text is a path, an address or a host or must be one line, url what it looks like if it is one, one what it may be
+// alone, range where a number must lie, and most how many texts a list may hold.
 type Config struct {
-	Listen            string        `yaml:"listen" default:"127.0.0.1:8025" usage:"address to listen on, HOST:PORT"`
+	Listen            string        `yaml:"listen" holds:"address" default:"127.0.0.1:8025" usage:"address to listen on, HOST:PORT"`
 	CompatiblePorts   bool          `yaml:"compatible_ports" usage:"also listen on the ports that clients of the earlier programs call: 8025 and 8031 (HTTP), 9031 (WebSocket), 3031 (UDP)" former:"seed_ports"`
 	Listeners         Listeners     `yaml:"listeners"`
 	InterLock         InterLock     `yaml:"interlock"`
@@ -34,13 +33,13 @@ type Config struct {
 	FirstToken        string        `yaml:"first_token_file" holds:"path" usage:"file that a start puts a token for all agents into (scope captain) if none was ever issued, so that every call needs one; empty: it issues none"`
 	Database          string        `yaml:"database" usage:"PostgreSQL server that has the databases, postgres://USER@HOST/NAME; empty: they are files in the data folder" shown:"redacted"`
 	Node              string        `yaml:"node" usage:"name of this router in a cluster, whose nodes share the database and of which one writes; empty: it is alone"`
-	NodeURL           string        `yaml:"node_url" usage:"where the other nodes of the cluster reach this one; empty: the address that it listens on"`
+	NodeURL           string        `yaml:"node_url" url:"http://10.0.0.5:8025, without a path" usage:"where the other nodes of the cluster reach this one; empty: the address that it listens on"`
 	ClusterSecretFile string        `yaml:"cluster_secret_file" usage:"file of the secret that the nodes of a cluster share"`
-	NATS              string        `yaml:"nats" usage:"NATS server by which the nodes of the cluster tell each other that something was written, nats://HOST:4222 or nats+tls://HOST; empty: they look for themselves" shown:"redacted"`
-	AllowedHosts      []string      `yaml:"allowed_hosts" usage:"further host names that requests may bear, separated by commas"`
+	NATS              string        `yaml:"nats" url:"nats://10.0.0.5:4222 or nats+tls://nats.example.com, without a path" usage:"NATS server by which the nodes of the cluster tell each other that something was written, nats://HOST:4222 or nats+tls://HOST; empty: they look for themselves" shown:"redacted"`
+	AllowedHosts      []string      `yaml:"allowed_hosts" holds:"host" most:"64" usage:"further host names that requests may bear, separated by commas"`
 	AgentsMayStop     bool          `yaml:"agents_may_stop" usage:"an agent's token may stop and pause other agents, and make rules that block them"`
 	TellVouched       bool          `yaml:"tell_vouched_only" usage:"agents are told by itself only what a person said or imported, or a second voice vouched for"`
-	ShutdownGrace     time.Duration `yaml:"shutdown_grace" default:"5s" usage:"how long open requests may take to end at shutdown"`
+	ShutdownGrace     time.Duration `yaml:"shutdown_grace" default:"5s" range:"0s,1m" usage:"how long open requests may take to end at shutdown"`
 	Log               Log           `yaml:"log"`
 	Presence          Presence      `yaml:"presence"`
 	Retention         Retention     `yaml:"retention"`
@@ -57,24 +56,24 @@ type Config struct {
 
 // Log says what is logged, and how.
 type Log struct {
-	Level  string `yaml:"level" default:"info" usage:"least level that is logged: debug, info, warn, error"`
-	Format string `yaml:"format" default:"text" usage:"form of the log: text or json"`
+	Level  string `yaml:"level" default:"info" one:"debug, info, warn, error" usage:"least level that is logged: debug, info, warn, error"`
+	Format string `yaml:"format" default:"text" one:"text, json" usage:"form of the log: text or json"`
 }
 
-// Presence says when an agent counts as gone.
+// Presence says when an agent counts as gone. Shorter times would be decided by scheduling noise, and longer ones say nothing about an agent.
 type Presence struct {
-	HeartbeatInterval time.Duration `yaml:"heartbeat_interval" default:"15s" usage:"how often agents are expected to check in"`
-	StaleAfter        time.Duration `yaml:"stale_after" default:"45s" usage:"silence after which an agent is stale"`
-	OfflineAfter      time.Duration `yaml:"offline_after" default:"2m" usage:"silence after which an agent is offline"`
+	HeartbeatInterval time.Duration `yaml:"heartbeat_interval" default:"15s" range:"100ms,24h" usage:"how often agents are expected to check in"`
+	StaleAfter        time.Duration `yaml:"stale_after" default:"45s" range:"100ms,24h" usage:"silence after which an agent is stale"`
+	OfflineAfter      time.Duration `yaml:"offline_after" default:"2m" range:"100ms,24h" usage:"silence after which an agent is offline"`
 }
 
 // Retention says how long things are kept.
 type Retention struct {
-	Messages time.Duration `yaml:"messages" default:"720h" usage:"how long messages are kept, acknowledged or not; 0 keeps them for ever"`
-	Episodes time.Duration `yaml:"episodes" default:"2160h" usage:"how long episodes with an outcome are kept, twice as long if of high utility; 0 keeps them for ever"`
-	Patterns time.Duration `yaml:"patterns" default:"4320h" usage:"how long patterns are kept after they were last seen; 0 keeps them for ever"`
-	Checks   time.Duration `yaml:"checks" default:"2160h" usage:"how long the guard's checks of actions are kept; 0 keeps them for ever"`
-	Events   time.Duration `yaml:"events" default:"720h" usage:"how long what happened is kept, for the feed and the timeline; 0 keeps it for ever"`
+	Messages time.Duration `yaml:"messages" default:"720h" range:"0s," usage:"how long messages are kept, acknowledged or not; 0 keeps them for ever"`
+	Episodes time.Duration `yaml:"episodes" default:"2160h" range:"0s," usage:"how long episodes with an outcome are kept, twice as long if of high utility; 0 keeps them for ever"`
+	Patterns time.Duration `yaml:"patterns" default:"4320h" range:"0s," usage:"how long patterns are kept after they were last seen; 0 keeps them for ever"`
+	Checks   time.Duration `yaml:"checks" default:"2160h" range:"0s," usage:"how long the guard's checks of actions are kept; 0 keeps them for ever"`
+	Events   time.Duration `yaml:"events" default:"720h" range:"0s," usage:"how long what happened is kept, for the feed and the timeline; 0 keeps it for ever"`
 }
 
 // Guard says how the guard begins.
@@ -90,7 +89,7 @@ type MCP struct {
 // Escalation says who is told of a lesson.
 type Escalation struct {
 	Rules       string   `yaml:"rules" holds:"path" usage:"file of the rules by which lessons are escalated; empty: the built-in ones"`
-	Supervisors []string `yaml:"supervisors" usage:"who supervises a domain, as DOMAIN=AGENT, separated by commas"`
+	Supervisors []string `yaml:"supervisors" most:"256" usage:"who supervises a domain, as DOMAIN=AGENT, separated by commas"`
 }
 
 // Procedures says where they are kept as files.
@@ -108,30 +107,30 @@ func (c Config) ProceduresFolder() string {
 
 // Consolidation says what becomes of what transcripts propose to remember.
 type Consolidation struct {
-	Threshold float64 `yaml:"threshold" usage:"confidence from which what a transcript proposes is stored at once, to 1; 0: never"`
+	Threshold float64 `yaml:"threshold" range:"0,1" usage:"confidence from which what a transcript proposes is stored at once, to 1; 0: never"`
 }
 
 // Ranking says what counts how much in what is found.
 type Ranking struct {
-	SimilarityWeight float64 `yaml:"similarity_weight" default:"0.7" usage:"how much likeness counts in the order of lessons, 0 to 1; recency has the rest"`
+	SimilarityWeight float64 `yaml:"similarity_weight" default:"0.7" range:"0,1" usage:"how much likeness counts in the order of lessons, 0 to 1; recency has the rest"`
 }
 
 // Telemetry says where the spans of what the router does are sent. Nothing is sent as long as Endpoint is empty.
 type Telemetry struct {
-	Endpoint string `yaml:"endpoint" usage:"OTLP/HTTP collector that spans are sent to, such as http://127.0.0.1:4318; empty: none"`
+	Endpoint string `yaml:"endpoint" url:"http://127.0.0.1:4318, without user, query and fragment" usage:"OTLP/HTTP collector that spans are sent to, such as http://127.0.0.1:4318; empty: none"`
 	Content  bool   `yaml:"content" usage:"spans hold the arguments and answers of tools, and checked commands, redacted"`
 }
 
 // LLM says which model the router may ask. Nothing is asked, and no connection
 // is made, as long as BaseURL and EmbeddingBaseURL are empty.
 type LLM struct {
-	BaseURL          string        `yaml:"base_url" usage:"OpenAI-compatible endpoint that may be asked, such as http://127.0.0.1:11434/v1; empty: none"`
+	BaseURL          string        `yaml:"base_url" url:"http://127.0.0.1:11434/v1, without user, query and fragment: the key is llm.api_key" usage:"OpenAI-compatible endpoint that may be asked, such as http://127.0.0.1:11434/v1; empty: none"`
 	Model            string        `yaml:"model" holds:"line" usage:"model that the router itself asks; empty: none"`
 	APIKey           string        `yaml:"api_key" holds:"line" usage:"key that the endpoint wants" shown:"masked"`
-	ContextWindow    int           `yaml:"context_window" usage:"tokens that the model takes, question and answer; 0: not known"`
-	Timeout          time.Duration `yaml:"timeout" default:"2m" usage:"how long the endpoint may be silent"`
+	ContextWindow    int           `yaml:"context_window" range:"0,10000000" usage:"tokens that the model takes, question and answer; 0: not known"`
+	Timeout          time.Duration `yaml:"timeout" default:"2m" range:"100ms,1h" usage:"how long the endpoint may be silent"`
 	EmbeddingModel   string        `yaml:"embedding_model" holds:"line" usage:"model that makes vectors for the search; empty: the search is lexical"`
-	EmbeddingBaseURL string        `yaml:"embedding_base_url" usage:"endpoint of the embedding model; empty: llm.base_url"`
+	EmbeddingBaseURL string        `yaml:"embedding_base_url" url:"http://127.0.0.1:11434/v1, without user, query and fragment: the key is llm.api_key" usage:"endpoint of the embedding model; empty: llm.base_url"`
 	QueryPrefix      string        `yaml:"embedding_query_prefix" holds:"line" usage:"what the embedding model wants in front of a query, such as \"query: \""`
 	ItemPrefix       string        `yaml:"embedding_item_prefix" holds:"line" usage:"what it wants in front of a text that is searched, such as \"passage: \"; another makes all vectors anew"`
 	MemoryBudget     int           `yaml:"memory_budget" default:"1500" usage:"tokens of memory that the proxy puts in front of a conversation; 0: none"`
@@ -149,28 +148,14 @@ func (l LLM) EmbeddingBase() string {
 	return l.BaseURL
 }
 
-// Bounds of settings.
+// Bounds of settings, beside those that their tags say.
 const (
-	// MaxWindow is beyond the windows of today's models, in tokens.
-	MaxWindow = 10_000_000
-	// MaxMemoryBudget bounds what is put in front of a conversation, in tokens: as much as a context may have.
-	MaxMemoryBudget = 200_000
-	// MinMemoryBudget is the least that holds an item with its frame, in tokens.
-	MinMemoryBudget = 50
-	// MaxLLMTimeout is longer than the largest model takes to load from a slow disk.
-	MaxLLMTimeout = time.Hour
+	// maxMemoryBudget bounds what is put in front of a conversation, in tokens: as much as a context may have.
+	maxMemoryBudget = 200_000
+	// minMemoryBudget is the least that holds an item with its frame, in tokens.
+	minMemoryBudget = 50
 	// MaxFile bounds a configuration file, in bytes; the annotated example is a twentieth of it.
 	MaxFile = 64 << 10
-	// MaxShutdownGrace keeps a stop shorter than the patience of a service manager.
-	MaxShutdownGrace = time.Minute
-	// MinInterval keeps presence from being decided by scheduling noise.
-	MinInterval = 100 * time.Millisecond
-	// MaxInterval is the longest silence that still says anything about an agent.
-	MaxInterval = 24 * time.Hour
-	// MaxAllowedHosts bounds the list that every request is compared with.
-	MaxAllowedHosts = 64
-	// MaxSupervisors bounds the list of supervisors: a team has few domains.
-	MaxSupervisors = 256
 )
 
 // Default returns the settings that hold if nobody says anything. Data is
@@ -212,12 +197,6 @@ func (c Config) validateNode() error {
 	if host, _, err := net.SplitHostPort(c.Listen); c.NodeURL == "" && (err == nil && host == "" || unspecified(host)) {
 		return errs.InvalidField("node_url", "is required where listen (%s) is every address of the machine: the other nodes must be told one", c.Listen)
 	}
-	if u, err := url.Parse(c.NodeURL); c.NodeURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "") {
-		return errs.InvalidField("node_url", "must be a URL such as http://10.0.0.5:8025, without a path")
-	}
-	if u, err := url.Parse(c.NATS); c.NATS != "" && (err != nil || u.Scheme != "nats" && u.Scheme != "nats+tls" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "") {
-		return errs.InvalidField("nats", "must be a URL such as nats://10.0.0.5:4222 or nats+tls://nats.example.com, without a path")
-	}
 	return nil
 }
 
@@ -225,33 +204,15 @@ func (c Config) validateNode() error {
 // is in its range and they fit each other.
 func (c Config) Validate() error {
 	for _, s := range Settings() {
-		text, is := s.of(&c).(*string)
-		switch {
-		case !is:
-		case s.holds == "path" && strings.IndexByte(*text, 0) >= 0:
-			return errs.InvalidField(s.Name, "may not hold the character NUL")
-		case s.holds == "line" && strings.ContainsFunc(*text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-			return errs.InvalidField(s.Name, "may not hold control characters")
+		if err := s.check(&c); err != nil {
+			return err
 		}
 	}
-	if err := c.validateListeners(); err != nil {
+	if err := c.validateTLS(); err != nil {
 		return err
 	}
 	if c.Data == "" {
 		return errs.InvalidField("data", "is required: there is no home folder; name the folder with --data or SKILLROUTER_DATA")
-	}
-	if !slices.Contains(levels, c.Log.Level) {
-		return errs.InvalidField("log.level", "must be one of %s", strings.Join(levels, ", "))
-	}
-	if !slices.Contains(formats, c.Log.Format) {
-		return errs.InvalidField("log.format", "must be one of %s", strings.Join(formats, ", "))
-	}
-	if err := cmp.Or(
-		between("presence.heartbeat_interval", c.Presence.HeartbeatInterval, MinInterval, MaxInterval),
-		between("presence.stale_after", c.Presence.StaleAfter, MinInterval, MaxInterval),
-		between("presence.offline_after", c.Presence.OfflineAfter, MinInterval, MaxInterval),
-	); err != nil {
-		return err
 	}
 	if c.Presence.StaleAfter <= c.Presence.HeartbeatInterval {
 		return errs.InvalidField("presence.stale_after", "must be longer than presence.heartbeat_interval (%s)", c.Presence.HeartbeatInterval)
@@ -259,58 +220,18 @@ func (c Config) Validate() error {
 	if c.Presence.OfflineAfter <= c.Presence.StaleAfter {
 		return errs.InvalidField("presence.offline_after", "must be longer than presence.stale_after (%s)", c.Presence.StaleAfter)
 	}
-	for _, of := range []struct {
-		what string
-		long time.Duration
-	}{{"messages", c.Retention.Messages}, {"episodes", c.Retention.Episodes}, {"patterns", c.Retention.Patterns}, {"checks", c.Retention.Checks}, {"events", c.Retention.Events}} {
-		if of.long < 0 {
-			return errs.InvalidField("retention."+of.what, "must not be negative; 0 keeps %s for ever", of.what)
-		}
-	}
-	if err := between("shutdown_grace", c.ShutdownGrace, 0, MaxShutdownGrace); err != nil {
-		return err
-	}
 	if err := c.validateNode(); err != nil {
 		return err
-	}
-	if len(c.AllowedHosts) > MaxAllowedHosts {
-		return errs.InvalidField("allowed_hosts", "may hold at most %d names", MaxAllowedHosts)
-	}
-	for _, name := range c.AllowedHosts {
-		if !hostname(name) {
-			return errs.InvalidField("allowed_hosts", "must hold bare host names or addresses, without scheme, port, path or wildcard")
-		}
 	}
 	if _, err := c.Escalation.SupervisorOf(); err != nil {
 		return err
 	}
-	if err := check.Range("consolidation.threshold", c.Consolidation.Threshold, 0, 1); err != nil {
-		return err
-	}
-	if err := check.Range("ranking.similarity_weight", c.Ranking.SimilarityWeight, 0, 1); err != nil {
-		return err
-	}
-	if u, ok := address(c.Telemetry.Endpoint); !ok || u.RawQuery != "" || u.ForceQuery {
-		return errs.InvalidField("telemetry.endpoint", "must be a URL such as http://127.0.0.1:4318, without user, query and fragment")
-	}
 	return c.LLM.validate()
-}
-
-// address reads the address of what is dialled, which is empty if nothing is.
-func address(text string) (*url.URL, bool) {
-	if text == "" {
-		return &url.URL{}, true
-	}
-	u, err := url.Parse(text)
-	return u, err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && u.Fragment == ""
 }
 
 // SupervisorOf returns the agents that supervise domains, by domain.
 func (e Escalation) SupervisorOf() (map[string]string, error) {
 	const field = "escalation.supervisors"
-	if len(e.Supervisors) > MaxSupervisors {
-		return nil, errs.InvalidField(field, "may hold at most %d domains", MaxSupervisors)
-	}
 	agents := make(map[string]string, len(e.Supervisors))
 	for _, pair := range e.Supervisors {
 		domain, agent, ok := strings.Cut(pair, "=")
@@ -326,18 +247,6 @@ func (e Escalation) SupervisorOf() (map[string]string, error) {
 	return agents, nil
 }
 
-var (
-	levels  = []string{"debug", "info", "warn", "error"}
-	formats = []string{"text", "json"}
-)
-
-func between(name string, d, low, high time.Duration) error {
-	if d < low || d > high {
-		return errs.InvalidField(name, "must lie between %s and %s", low, high)
-	}
-	return nil
-}
-
 // hostname tells whether s can stand alone as the host of a URL.
 func hostname(s string) bool {
 	if ip := net.ParseIP(strings.Trim(s, "[]")); ip != nil {
@@ -347,22 +256,8 @@ func hostname(s string) bool {
 	return err == nil && s != "" && u.Host == s && u.Port() == "" && !strings.ContainsAny(s, ":*@ ")
 }
 
-// validate checks the settings of the way out. An address that is half right
-// is refused at the start and not with the first question.
+// validate checks that the settings of the way out fit each other.
 func (l LLM) validate() error {
-	for _, setting := range [][2]string{{"llm.base_url", l.BaseURL}, {"llm.embedding_base_url", l.EmbeddingBaseURL}} {
-		name, address := setting[0], setting[1]
-		if address == "" {
-			continue
-		}
-		u, err := url.Parse(address)
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-			return errs.InvalidField(name, "must be a URL such as http://127.0.0.1:11434/v1")
-		}
-		if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-			return errs.InvalidField(name, "may bear no user, query or fragment; the key is llm.api_key")
-		}
-	}
 	if l.Model != "" && l.BaseURL == "" {
 		return errs.InvalidField("llm.model", "needs llm.base_url, which says where it is asked")
 	}
@@ -372,11 +267,8 @@ func (l LLM) validate() error {
 	if l.EmbeddingModel == "" && l.EmbeddingBaseURL != "" {
 		return errs.InvalidField("llm.embedding_base_url", "needs llm.embedding_model, which says what is asked there")
 	}
-	if l.ContextWindow < 0 || l.ContextWindow > MaxWindow {
-		return errs.InvalidField("llm.context_window", "must lie between 0 and %d tokens; 0 means that it is not known", MaxWindow)
+	if l.MemoryBudget != 0 && (l.MemoryBudget < minMemoryBudget || l.MemoryBudget > maxMemoryBudget) {
+		return errs.InvalidField("llm.memory_budget", "must lie between %d and %d tokens; 0 switches memory off", minMemoryBudget, maxMemoryBudget)
 	}
-	if l.MemoryBudget != 0 && (l.MemoryBudget < MinMemoryBudget || l.MemoryBudget > MaxMemoryBudget) {
-		return errs.InvalidField("llm.memory_budget", "must lie between %d and %d tokens; 0 switches memory off", MinMemoryBudget, MaxMemoryBudget)
-	}
-	return between("llm.timeout", l.Timeout, MinInterval, MaxLLMTimeout)
+	return nil
 }

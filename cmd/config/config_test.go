@@ -409,7 +409,7 @@ func joined(list []config.Address) string {
 func TestListenersAreChecked(t *testing.T) {
 	for _, text := range []string{
 		"listeners:\n  http: [8031]\n", "listeners:\n  websocket: ['http://x:1']\n", "listeners:\n  http: ['127.0.0.1:70000']\n",
-		"interlock:\n  listen: nowhere\n", "listeners:\n  http: [" + strings.Repeat("'127.0.0.1:0',", config.MaxListeners+1) + "]\n",
+		"interlock:\n  listen: nowhere\n", "listeners:\n  http: [" + strings.Repeat("'127.0.0.1:0',", 16+1) + "]\n",
 	} {
 		if _, err := config.Load(config.Sources{File: write(t, text)}); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%q: %v", text, err)

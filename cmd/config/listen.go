@@ -21,18 +21,15 @@ const (
 	experienceInterLock = "3031" // the experience server, UDP
 )
 
-// MaxListeners bounds the further addresses of one kind: each costs a socket and a goroutine.
-const MaxListeners = 16
-
-// Listeners are further addresses, besides Listen, that the same handlers answer at.
+// Listeners are further addresses, besides Listen, that the same handlers answer at. Each costs a socket and a goroutine.
 type Listeners struct {
-	HTTP      []string `yaml:"http" usage:"further addresses to answer HTTP on, HOST:PORT, separated by commas"`
-	WebSocket []string `yaml:"websocket" usage:"addresses where the event feed is a WebSocket at the root, HOST:PORT, separated by commas"`
+	HTTP      []string `yaml:"http" holds:"address" most:"16" usage:"further addresses to answer HTTP on, HOST:PORT, separated by commas"`
+	WebSocket []string `yaml:"websocket" holds:"address" most:"16" usage:"addresses where the event feed is a WebSocket at the root, HOST:PORT, separated by commas"`
 }
 
 // InterLock says whether and where the UDP mesh listens.
 type InterLock struct {
-	Listen string `yaml:"listen" usage:"address of the UDP mesh, HOST:PORT; empty: off"`
+	Listen string `yaml:"listen" holds:"address" usage:"address of the UDP mesh, HOST:PORT; empty: off"`
 	Config string `yaml:"config" holds:"path" usage:"file of the mesh's peers and tumbler; empty: interlock.json, in the data folder"`
 }
 
@@ -105,32 +102,6 @@ func distinct(list []Address) []Address {
 		}
 	}
 	return kept
-}
-
-// validateListeners checks every address that is listened on.
-func (c Config) validateListeners() error {
-	if err := checkAddress("listen", c.Listen); err != nil {
-		return err
-	}
-	for _, list := range []struct {
-		setting string
-		listen  []string
-	}{{"listeners.http", c.Listeners.HTTP}, {"listeners.websocket", c.Listeners.WebSocket}} {
-		if len(list.listen) > MaxListeners {
-			return errs.InvalidField(list.setting, "may hold at most %d addresses", MaxListeners)
-		}
-		for _, address := range list.listen {
-			if err := checkAddress(list.setting, address); err != nil {
-				return err
-			}
-		}
-	}
-	if c.InterLock.Listen != "" {
-		if err := checkAddress("interlock.listen", c.InterLock.Listen); err != nil {
-			return err
-		}
-	}
-	return c.validateTLS()
 }
 
 // validateTLS checks that a certificate and its key are named, or neither. What is in the files, whoever reads them checks.

@@ -193,6 +193,8 @@ type Shelf interface {
 	Load(ctx context.Context) error
 	RunIndex(ctx context.Context) error
 	IndexState() keep.State
+	// Check compares the index with the database.
+	Check(ctx context.Context) (shelf.IndexCheck, error)
 	// Len is how many rows can be found.
 	Len() int
 	// Within returns the index of what a caller sees that is bound to projects; nil: it sees all.
