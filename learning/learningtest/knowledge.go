@@ -250,7 +250,7 @@ func filters(t *testing.T, ctx context.Context, k knowledge.Service) {
 		{knowledge.Query{Tags: []string{"NET"}}, "1 2"},
 		{knowledge.Query{Tags: []string{"net", "go"}}, "1"},
 		{knowledge.Query{Category: "none"}, ""},
-		{knowledge.Query{Project: "Alpha"}, ""},
+		{knowledge.Query{Project: "alph"}, ""},
 	} {
 		test.query.Query = "retry"
 		r := must[knowledge.Results](t)(k.Search(ctx, test.query))
