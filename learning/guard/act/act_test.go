@@ -234,3 +234,24 @@ func FuzzFollow(f *testing.F) {
 		act.LooksCommand(command, nil)
 	})
 }
+
+// TestDoublestar writes what is active as a pattern, and all else as it is.
+func TestDoublestar(t *testing.T) {
+	shell := follow(t.Context(), `rm a* b? [ab]x [!c]y [-d '*' [e]]f`, "", nil)
+	var got []string
+	for _, e := range shell.Acts[0].Effects {
+		got = append(got, act.Doublestar(e.Path))
+	}
+	if want := `a* b? [ab]x [!c]y \[-d \* [e]\]f`; strings.Join(got, " ") != want {
+		t.Errorf("%s, want %s", strings.Join(got, " "), want)
+	}
+	for _, fit := range []struct {
+		command, name string
+		fits          bool
+	}{{"rm a*c", "abc", true}, {"rm a*c", "a/b/c", true}, {"rm a?c", "abbc", false}, {"rm [a-c]x", "bx", true}, {"rm [!a-c]x", "bx", false}, {"rm []a]x", "]x", true}, {"rm [a", "[a", true}, {"rm '*'", "a", false}} {
+		path := follow(t.Context(), fit.command, "", nil).Acts[0].Effects[0].Path
+		if act.NameFits(path, fit.name) != fit.fits {
+			t.Errorf("%s fits %s: %v", fit.command, fit.name, !fit.fits)
+		}
+	}
+}

@@ -76,6 +76,7 @@ func TestFilesThatRun(t *testing.T) {
 		"python's import":        {"python3 run.py", beside},
 		"python's module":        {"python3 -m tool", text("tool.py", python)},
 		"python writes and runs": {`python3 -c "open('/p/y.sh','w').write('frob')"; sh y.sh`, nil},
+		"php with settings":      {"php -c php.ini x.php", text("x.php", "<?php system('frob');")},
 		"node":                   {"node x.js", text("x.js", "require('child_process').execSync('frob')")},
 		"node's module":          {"node x.js", text("x.js", "const y = require('./y')", "y.js", "require('child_process').execSync('frob')")},
 		"make":                   {"make", text("Makefile", "all:\n\tfrob\n")},
