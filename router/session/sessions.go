@@ -34,7 +34,7 @@ type Sessions struct {
 
 var _ Service = (*Sessions)(nil)
 
-// Ports are what Sessions reads and writes. A nil one has nothing open.
+// Ports are what Sessions reads and writes. Of the last three a nil one has nothing open.
 type Ports struct {
 	Store operational.SessionStore
 	// Episodes is told which session an agent's episodes belong to; episode.Episodes.
@@ -260,10 +260,7 @@ func (s *Sessions) named(ctx context.Context, id, agent string) (operational.Ses
 		return session, err
 	}
 	own, err := s.ports.Store.Session(ctx, check.OwnSessionID(id, agent))
-	switch errs.CodeOf(err) {
-	case "":
-		return own, nil
-	case errs.NotFound:
+	if errs.CodeOf(err) == errs.NotFound {
 		return session, nil
 	}
 	return own, err
@@ -271,23 +268,15 @@ func (s *Sessions) named(ctx context.Context, id, agent string) (operational.Ses
 
 // List implements Service.
 func (s *Sessions) List(ctx context.Context, filter operational.SessionFilter) ([]operational.Session, error) {
+	_, nobody := check.Persona(filter.Persona)
+	limit, wide := check.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit)
+	filter.Limit = limit
 	if err := cmp.Or(
 		principal.Of(ctx).Need(principal.ScopeRead),
 		check.OptionalAgent("agent_id", filter.AgentID),
-		check.OptionalAgent("successor", filter.Successor),
+		check.OptionalAgent("successor", filter.Successor), nobody,
+		check.Name("project", filter.Project), check.Optional("status", filter.Status, operational.SessionStatuses()), wide,
 	); err != nil {
-		return nil, err
-	}
-	if filter.Persona != "" {
-		if _, err := check.Persona(filter.Persona); err != nil {
-			return nil, err
-		}
-	}
-	if err := cmp.Or(check.Name("project", filter.Project), check.Optional("status", filter.Status, operational.SessionStatuses())); err != nil {
-		return nil, err
-	}
-	var err error
-	if filter.Limit, err = check.Limit(filter.Limit, operational.DefaultLimit, operational.MaxLimit); err != nil {
 		return nil, err
 	}
 	list, err := s.ports.Store.ListSessions(ctx, filter)

@@ -27,9 +27,6 @@ func (s *Sessions) gather(ctx context.Context, session operational.Session) (ope
 }
 
 func (s *Sessions) openTasks(ctx context.Context, session operational.Session, h *operational.Handover) error {
-	if s.ports.Tasks == nil {
-		return nil
-	}
 	filter := operational.TaskFilter{AgentID: session.AgentID, Open: new(true), Limit: operational.MaxOpenItems}
 	tasks, err := s.ports.Tasks.List(ctx, filter)
 	if err != nil {
@@ -48,9 +45,6 @@ func (s *Sessions) openTasks(ctx context.Context, session operational.Session, h
 }
 
 func (s *Sessions) openMessages(ctx context.Context, session operational.Session, h *operational.Handover) error {
-	if s.ports.Mail == nil {
-		return nil
-	}
 	messages, count, err := s.ports.Mail.Unacked(ctx, session.AgentID, operational.MaxOpenItems)
 	for _, m := range messages {
 		title := m.Signal + " from " + m.From
@@ -109,7 +103,7 @@ func (s *Sessions) openReminders(ctx context.Context, session operational.Sessio
 // successor; an agent gives its own back, for the successor to claim.
 func (s *Sessions) passOn(ctx context.Context, ended *Ended) {
 	from, to := ended.AgentID, ended.Successor
-	if s.ports.Tasks == nil || from == to || to == "" {
+	if from == to || to == "" {
 		return
 	}
 	tasks, err := s.ports.Tasks.List(principal.With(ctx, principal.System()), operational.TaskFilter{AgentID: from, Open: new(true), Limit: operational.MaxLimit})
