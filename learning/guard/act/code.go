@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"skillrouter/internal/lazyregexp"
@@ -95,26 +96,21 @@ type codeToken struct {
 // a shell runs; a text in quotes; a name with its dots. What is open at the end ends there.
 var (
 	hashGap  = lazyregexp.New(`^(?:[ \t\r]+|#[^\n]*)`)
-	slashGap = lazyregexp.New(`(?s)^(?:[ \t\r]+|//[^\n]*|/\*.*?(?:\*/|\z))`)
-	codeGaps = map[string]*lazyregexp.Regexp{
-		"js": slashGap, "go": slashGap, "rust": slashGap, "php": lazyregexp.New(`(?s)^(?:[ \t\r]+|#[^\n]*|//[^\n]*|/\*.*?(?:\*/|\z))`),
-		"lua": lazyregexp.New(`^(?:[ \t\r]+|#[^\n]*|--[^\n]*)`), "loose": lazyregexp.New(`^[ \t\r]+`),
-	}
-	shellForms = map[string]string{"ruby": "%x", "perl": "qx"}
-	shellForm  = lazyregexp.New(`^(?:\(([^)]*)\)?|\{([^}]*)\}?|\[([^\]]*)\]?|\|([^|]*)\|?|/([^/]*)/?|!([^!]*)!?)`)
-	codeText   = lazyregexp.New("(?s)^(?:" + strings.Join([]string{
-		textBetween(`"""`, `[^\\]`), textBetween(`'''`, `[^\\]`), textBetween("```", `[^\\]`), textBetween(`"`, `[^\\"]`), textBetween(`'`, `[^\\']`), textBetween("`", "[^\\\\`]"),
-	}, "|") + ")")
+	codeGaps = sync.OnceValue(func() map[string]*lazyregexp.Regexp {
+		slash := lazyregexp.New(`(?s)^(?:[ \t\r]+|//[^\n]*|/\*.*?(?:\*/|\z))`)
+		return map[string]*lazyregexp.Regexp{
+			"js": slash, "go": slash, "rust": slash, "php": lazyregexp.New(`(?s)^(?:[ \t\r]+|#[^\n]*|//[^\n]*|/\*.*?(?:\*/|\z))`),
+			"lua": lazyregexp.New(`^(?:[ \t\r]+|#[^\n]*|--[^\n]*)`), "loose": lazyregexp.New(`^[ \t\r]+`),
+		}
+	})
+	shellForm = lazyregexp.New(`^(?:\(([^)]*)\)?|\{([^}]*)\}?|\[([^\]]*)\]?|\|([^|]*)\|?|/([^/]*)/?|!([^!]*)!?)`)
+	codeText  = lazyregexp.New(`(?s)^(?:"""((?:\\.|\\\z|[^\\])*?)(?:"""|\z)|'''((?:\\.|\\\z|[^\\])*?)(?:'''|\z)|` + "```" + `((?:\\.|\\\z|[^\\])*?)(?:` + "```" +
+		`|\z)|"((?:\\.|\\\z|[^\\"])*?)(?:"|\z)|'((?:\\.|\\\z|[^\\'])*?)(?:'|\z)|` + "`" + `((?:\\.|\\\z|[^\\` + "`" + `])*?)(?:` + "`" + `|\z))`)
 	codeName = lazyregexp.New(`^[\pL\p{Nd}_$](?:[\pL\p{Nd}_$]|::|\.\pL)*`)
 )
 
-// textBetween is the expression of a text between quotes.
-func textBetween(quote, plain string) string {
-	return quote + `((?:\\.|` + plain + `|\\\z)*?)(?:` + quote + `|\z)`
-}
-
 func codeTokens(language, code string) (tokens []codeToken) {
-	gap := codeGaps[language]
+	gap := codeGaps()[language]
 	if gap == nil {
 		gap = hashGap
 	}
@@ -122,7 +118,7 @@ func codeTokens(language, code string) (tokens []codeToken) {
 		if n = len(gap.Compiled().FindString(rest)); n > 0 {
 			continue
 		}
-		if command, ok := strings.CutPrefix(rest, shellForms[language]); ok && len(command) > 1 && len(command) < len(rest) {
+		if command := rest[min(2, len(rest)):]; len(command) > 1 && (language == "ruby" && rest[:2] == "%x" || language == "perl" && rest[:2] == "qx") {
 			if found := shellForm.FindStringSubmatch(command); found != nil {
 				n = len(rest) - len(command) + len(found[0])
 				tokens = append(tokens, codeToken{strings.Join(found[1:], ""), '`'})

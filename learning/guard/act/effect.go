@@ -3,19 +3,21 @@ package act
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
-// reading has, for each way of programs to do something, what reads that.
-var reading map[string]func(s *Shell, a *Act, p program, in stream) []Effect
+// reading has, for each way of programs to do something, what reads that. It is set below, because a program may run another one.
+var reading func() map[string]func(s *Shell, a *Act, p program, in stream) []Effect
 
-// It is made here, because a program may run another one.
 func init() {
-	reading = map[string]func(s *Shell, a *Act, p program, in stream) []Effect{
-		"remove": (*Shell).removal, "find": (*Shell).findEffects, "fd": (*Shell).fdRuns, "sync": (*Shell).syncEffects, "dd": (*Shell).ddEffects,
-		"format": (*Shell).deviceEffects, "partition": (*Shell).partitionEffects, "edit": (*Shell).editEffects, "copy": (*Shell).copyEffects,
-		"systemctl": (*Shell).systemctlEffects, "docker": serviceEffects, "kubectl": serviceEffects, "nginx": serviceEffects, "apache": serviceEffects,
-		"git": (*Shell).gitEffects, "mode": (*Shell).modeEffects, "request": requestEffects, "objects": objectEffects,
-	}
+	reading = sync.OnceValue(func() map[string]func(s *Shell, a *Act, p program, in stream) []Effect {
+		return map[string]func(s *Shell, a *Act, p program, in stream) []Effect{
+			"remove": (*Shell).removal, "find": (*Shell).findEffects, "fd": (*Shell).fdRuns, "sync": (*Shell).syncEffects, "dd": (*Shell).ddEffects,
+			"format": (*Shell).deviceEffects, "partition": (*Shell).partitionEffects, "edit": (*Shell).editEffects, "copy": (*Shell).copyEffects,
+			"systemctl": (*Shell).systemctlEffects, "docker": serviceEffects, "kubectl": serviceEffects, "nginx": serviceEffects, "apache": serviceEffects,
+			"git": (*Shell).gitEffects, "mode": (*Shell).modeEffects, "request": requestEffects, "objects": objectEffects,
+		}
+	})
 }
 
 // effects says what the act does, for the commands whose deeds have many spellings.
@@ -34,7 +36,7 @@ func (s *Shell) effects(a *Act, in stream) []Effect {
 	if len(p["needs"]) > 0 && !p.given("needs", a) {
 		p = p.without("does")
 	}
-	if read := reading[p.one("does")]; read != nil {
+	if read := reading()[p.one("does")]; read != nil {
 		return read(s, a, p, in)
 	}
 	switch {

@@ -60,7 +60,7 @@ func TestProgramsNoticesFaults(t *testing.T) {
 func programFaults(table *programTable) (faults []string) {
 	fault := func(name string, said ...string) { faults = append(faults, name+": "+strings.Join(said, " ")) }
 	may := map[string][]string{
-		"does":   slices.Collect(maps.Keys(reading)),
+		"does":   slices.Collect(maps.Keys(reading())),
 		"prints": strings.Fields("nothing echo printf input matching changed decoded download found tracked paths base dir yes name number temporary environment"),
 	}
 	for name, row := range table.rows {
