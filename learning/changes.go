@@ -3,9 +3,11 @@ package learning
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"time"
 
+	"skillrouter/internal/eventlog"
 	"skillrouter/internal/principal"
 )
 
@@ -35,6 +37,8 @@ type Change struct {
 	Project   string    `json:"project,omitempty"`
 	By        string    `json:"by,omitempty" doc:"Who made it; a person begins with @"`
 	At        time.Time `json:"at"`
+	// Call is what the changes of one call have in common; they are taken back together. Empty: it was alone.
+	Call string `json:"-"`
 	// Author wrote the memory, and may have it back whoever deleted it.
 	Author string    `json:"-"`
 	Row    string    `json:"-"` // the number that people may call it by; empty: none
@@ -42,10 +46,10 @@ type Change struct {
 	Until  time.Time `json:"until" doc:"When it is purged"`
 }
 
-// RowWas is a row of a table as it was before a change. Became is what the change made of these columns; nil: the row went.
+// RowWas is a row of a table as it was before a change; no Was: the change made it. Became is what the change made of these columns; nil: the row went.
 type RowWas struct {
 	Table  string         `json:"table"`
-	Was    map[string]any `json:"was"`
+	Was    map[string]any `json:"was,omitempty"`
 	Became map[string]any `json:"became,omitempty"`
 }
 
@@ -66,25 +70,36 @@ type Note struct {
 	IDs       []string // of an episode, a lesson or a pattern its number too
 	By        string
 	At        time.Time
-	TakesBack int64 // the call takes this change back, and is none itself; Nothing: it takes back what is none
+	Call      string // that it is part of
+	TakesBack []Back // the call takes these back, and is no change itself; nil: it is one
 }
 
-// Nothing is the number of what is taken back and is no change.
-const Nothing = -1
+// Back is a change that is taken back. With an event the store puts its rows back and tells of it; without one the call itself says again what was.
+type Back struct {
+	Number int64
+	Event  *eventlog.Event
+}
 
 type noteKey struct{}
 
 // Noting returns a context whose next change is kept, so that it can be taken back. Within a call that takes a change back nothing is.
+// What a call does by other services is the same call's, and is taken back with it.
 func Noting(ctx context.Context, at time.Time, done Operation, kind string, ids ...string) context.Context {
-	if note := NoteOf(ctx); note != nil && note.TakesBack != 0 {
+	by, call := ChangerOf(ctx), ""
+	switch outer := NoteOf(ctx); {
+	case outer == nil:
+		call = rand.Text()
+	case outer.TakesBack != nil:
 		return ctx
+	default:
+		by, call = outer.By, outer.Call
 	}
-	return context.WithValue(ctx, noteKey{}, &Note{Operation: done, Kind: kind, IDs: ids, By: ChangerOf(ctx), At: at})
+	return context.WithValue(ctx, noteKey{}, &Note{Operation: done, Kind: kind, IDs: ids, By: by, At: at, Call: call})
 }
 
-// TakingBack returns a context whose next change takes another one back, which is forgotten in the same transaction.
-func TakingBack(ctx context.Context, number int64) context.Context {
-	return context.WithValue(ctx, noteKey{}, &Note{TakesBack: number})
+// TakingBack returns a context whose next change takes others back, which are forgotten in the same transaction.
+func TakingBack(ctx context.Context, back ...Back) context.Context {
+	return context.WithValue(ctx, noteKey{}, &Note{TakesBack: append([]Back{}, back...)})
 }
 
 // NoteOf is what a context's next change is; nil: nothing is kept of it.

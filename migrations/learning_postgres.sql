@@ -647,7 +647,7 @@ CREATE TABLE changes (
     row_number text COLLATE "C" NOT NULL,               -- that people may call it by; empty: none
     at        bigint NOT NULL,            -- Unix milliseconds
     rows_before text COLLATE "C" NOT NULL CHECK (CAST(rows_before AS json) IS NOT NULL) -- a JSON list of learning.RowWas
-);
+, call_id text COLLATE "C" NOT NULL DEFAULT '');
 CREATE INDEX changes_of ON changes(kind, ref);
 CREATE INDEX changes_by ON changes(by_agent, num);
 CREATE INDEX changes_at ON changes(at);
@@ -691,3 +691,4 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES (36, true);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (37, true);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (38, true);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (39, true);
+INSERT INTO goose_db_version (version_id, is_applied) VALUES (40, true);

@@ -635,7 +635,7 @@ CREATE TABLE changes (
     row_number TEXT NOT NULL,               -- that people may call it by; empty: none
     at        INTEGER NOT NULL,            -- Unix milliseconds
     rows_before TEXT NOT NULL CHECK (json_valid(rows_before)) -- a JSON list of learning.RowWas
-) STRICT;
+, call_id TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX changes_of ON changes(kind, ref);
 CREATE INDEX changes_by ON changes(by_agent, num);
 CREATE INDEX changes_at ON changes(at);
@@ -679,3 +679,4 @@ INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (37, 36, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (38, 37, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (39, 38, 1);
 INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (40, 39, 1);
+INSERT INTO goose_db_version (id, version_id, is_applied) VALUES (41, 40, 1);

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -189,6 +190,61 @@ func TestOneRouterWrites(t *testing.T) {
 	}
 }
 
+// inbox lists the messages of an agent.
+const inbox = "/messages/inbox?agent_id=reader&limit=100"
+
+// deletedMemory is one that was deleted, where it is read, and what that answered before.
+type deletedMemory struct{ kind, id, path, before string }
+
+// deleteEachKind stores two memories of every kind that is deleted, and deletes them.
+func deleteEachKind(ask func(method, path, body string) string) (deleted []deletedMemory) {
+	idOf := func(member, answer string) string {
+		_, rest, _ := strings.Cut(answer, `"`+member+`":"`)
+		id, _, _ := strings.Cut(rest, `"`)
+		return id
+	}
+	for i := range 2 {
+		entry := idOf("knowledge_id", ask("POST", "/api/knowledge", fmt.Sprintf(`{"category": "gotcha", "title": "Deleted %d", "content": "It was wrong", "tags": ["a"]}`, i)))
+		ask("PUT", "/api/knowledge/"+entry, `{"content": "It was right"}`)
+		ask("POST", "/api/knowledge/"+entry+"/used", `{"query": "is it right"}`)
+		episode := idOf("id", ask("POST", "/api/episodes", fmt.Sprintf(`{"agent_id": "writer", "event_type": "action", "title": "Deleted %d", "content": "It was taken.", "importance": 0.3}`, i)))
+		fact, pack := fmt.Sprint("default/gone-", i), fmt.Sprint("ours-", i)
+		ask("PUT", "/api/facts/"+fact, `{"value": {"n": 1.5, "on": true}, "ttl": 0}`)
+		ask("PUT", "/api/facts/"+fact, `{"value": [1, null], "ttl": 0}`)
+		ask("PUT", fmt.Sprint("/api/procedures/default/gone-", i), `{"steps": [{"name": "go", "action": "go on"}]}`)
+		ask("POST", "/check/packs/add", fmt.Sprintf(`{"text": "[%s 1 block]\nabout: our disks\nfrobnicate --all disks | critical | It frobs | The disks are ours | Ask first\n"}`, pack))
+		for _, one := range []deletedMemory{
+			{kind: "knowledge", id: entry, path: "/api/knowledge/" + entry},
+			{kind: "episode", id: episode, path: "/api/episodes/" + episode},
+			{kind: "fact", id: fact, path: "/api/facts/" + fact},
+			{kind: "procedure", id: "default/gone-" + fmt.Sprint(i), path: "/api/procedures/default/gone-" + fmt.Sprint(i)},
+			{kind: "pack", id: pack, path: "/check/packs/" + pack},
+		} {
+			if one.kind != "pack" {
+				one.before = ask("GET", one.path, "")
+			}
+			ask("DELETE", one.path, "")
+			deleted = append(deleted, one)
+		}
+	}
+	return deleted
+}
+
+// restoreHalf puts memories back, each as it was.
+func restoreHalf(t *testing.T, ask func(method, path, body string) string, deleted []deletedMemory) {
+	t.Helper()
+	moving := regexp.MustCompile(`,"(?:updated_at|version|use_count|last_used)":[^,}]*`)
+	for _, one := range deleted {
+		ask("POST", "/api/trash/restore", fmt.Sprintf(`{"kind": %q, "id": %q}`, one.kind, one.id))
+		if one.before == "" {
+			continue
+		}
+		if diff := cmp.Diff(moving.ReplaceAllString(one.before, ""), moving.ReplaceAllString(ask("GET", one.path, ""), "")); diff != "" {
+			t.Errorf("%s %s: %s", one.kind, one.id, diff)
+		}
+	}
+}
+
 // TestMoveToServer fills a router on files, moves it, and asks for the same: each answer is equal, each number goes on where it was.
 func TestMoveToServer(t *testing.T) {
 	databasetest.ServerOnly(t)
@@ -231,8 +287,9 @@ func TestMoveToServer(t *testing.T) {
 		ask("POST", "/api/knowledge", fmt.Sprintf(`{"category": "gotcha", "title": "Entry %d", "content": "What was learned, number %d"}`, i, i))
 		ask("POST", "/api/episodes", fmt.Sprintf(`{"agent_id": "writer", "event_type": "action", "title": "Step %d", "content": "It was taken."}`, i))
 	}
-	paths := []string{"/api/events?limit=500", "/api/knowledge?limit=50", "/messages/inbox?agent_id=reader&limit=100", "/api/tasks?limit=100"}
-	ask("GET", paths[2], "") // which marks them as delivered
+	deleted := deleteEachKind(ask)
+	paths := []string{"/api/trash", "/api/trash?mine=true", "/api/events?limit=500", "/api/knowledge?limit=50", inbox, "/api/tasks?limit=100"}
+	ask("GET", inbox, "") // which marks them as delivered
 	before := make([]string, len(paths))
 	for i, path := range paths {
 		before[i] = ask("GET", path, "")
@@ -258,10 +315,11 @@ func TestMoveToServer(t *testing.T) {
 			t.Errorf("%s: %s", path, diff)
 		}
 	}
+	restoreHalf(t, ask, deleted[:len(deleted)/2])
 	if next := ask("POST", "/signal", `{"from_agent_id": "captain", "to_agent_id": "reader", "signal": "next"}`); !strings.Contains(next, `"seq":21`) {
 		t.Errorf("the next message: %s", next)
 	}
-	ask("GET", paths[2], "")
+	ask("GET", inbox, "")
 	for i, path := range paths {
 		before[i] = ask("GET", path, "")
 	}
@@ -289,6 +347,7 @@ func TestMoveToServer(t *testing.T) {
 			t.Errorf("back, %s: %s", path, diff)
 		}
 	}
+	restoreHalf(t, askBack, deleted[len(deleted)/2:])
 	if next := askBack("POST", "/signal", `{"from_agent_id": "captain", "to_agent_id": "reader", "signal": "next"}`); !strings.Contains(next, `"seq":22`) {
 		t.Errorf("back, the next message: %s", next)
 	}

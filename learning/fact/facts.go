@@ -84,7 +84,7 @@ func (f *Facts) Remember(ctx context.Context, draft Draft) (_ Stored, err error)
 	if kinds := p.Redaction.Kinds(); draft.Exact && len(kinds) > 0 {
 		return Stored{}, errs.InvalidField("value", "holds a secret (%s): it is not stored, because only the exact value was to be stored", strings.Join(kinds, ", "))
 	}
-	return f.put(ctx, p)
+	return f.put(learning.Noting(ctx, f.now.Stamp(), learning.Edited, "fact", ID(p.Persona, p.Key)), p)
 }
 
 // put stores a prepared fact.

@@ -167,7 +167,7 @@ func (s *Sharing) Decide(ctx context.Context, decision Decision) ([]Outcome, err
 	}
 	outcomes := []Outcome{}
 	for _, answer := range decision.Answers {
-		e := answer.Entry
+		at, e := s.now.Stamp(), answer.Entry
 		outcome := Outcome{ID: e.ID}
 		row, err := known[e.ID], error(nil)
 		if answer.Gone && row.ID == "" {
@@ -180,8 +180,12 @@ func (s *Sharing) Decide(ctx context.Context, decision Decision) ([]Outcome, err
 		}
 		if err == nil {
 			answer.Entry = e
-			row.Project, row.ID, row.Kind, row.At, row.By = decision.Project, e.ID, cmp.Or(e.Kind, row.Kind), s.now.Stamp(), by
-			outcome.Became, err = s.decide(ctx, &row, answer)
+			row.Project, row.ID, row.Kind, row.At, row.By = decision.Project, e.ID, cmp.Or(e.Kind, row.Kind), at, by
+			done := learning.Declined
+			if answer.Accept {
+				done = learning.Accepted
+			}
+			outcome.Became, err = s.decide(learning.Noting(ctx, at, done, "shared", e.ID+"/"+decision.Project), &row, answer)
 		}
 		switch code := errs.CodeOf(err); code {
 		case "":
@@ -258,13 +262,16 @@ func (s *Sharing) there(ctx context.Context, row *Known, e Entry) (found Entry, 
 	return found, nil
 }
 
+// Category is that of what others shared and nobody filed here.
+const Category = "shared"
+
 // keep stores what was accepted, as what came in from elsewhere. An accepted lesson is a candidate that nothing stands on.
 func (s *Sharing) keep(ctx context.Context, row *Known, e Entry, there Entry) (became string, err error) {
 	if e.Kind == KindLesson {
 		return s.keepLesson(ctx, row, e, there.ID != "")
 	}
 	source := check.OneLine(fmt.Sprintf("shared by git: commit %s by %.200s, %.1000s", row.Commit, row.Author, row.Path))
-	category := "shared"
+	category := Category
 	if e.Kind == KindDecision {
 		category = "decision"
 	}
@@ -286,7 +293,7 @@ func (s *Sharing) keep(ctx context.Context, row *Known, e Entry, there Entry) (b
 		return "", err
 	}
 	draft.Category, draft.Tags = old.Category, old.Tags
-	_, err = s.memory.Knowledge.StoreAs(ctx, draft, learning.TrustImported)
+	_, err = s.memory.Knowledge.StoreAs(learning.Noting(ctx, row.At, learning.Edited, string(knowledge.IndexKind), e.ID), draft, learning.TrustImported)
 	return "updated", err
 }
 
@@ -304,7 +311,7 @@ func (s *Sharing) keepLesson(ctx context.Context, row *Known, e Entry, there boo
 		return "updated", err
 	}
 	taken, err := s.memory.Lessons.Take(ctx, []lesson.Lesson{{
-		ID: e.ID, Type: learning.LessonDiscovery, Domain: "general", Category: "shared", Title: e.Title, Body: e.Text, Project: row.Project,
+		ID: e.ID, Type: learning.LessonDiscovery, Domain: "general", Category: Category, Title: e.Title, Body: e.Text, Project: row.Project,
 		Belief: lesson.Belief{InitialConfidence: lesson.MediumConfidence, DecayConstant: lesson.DecayConstant}, CreatedAt: e.Created,
 	}}, learning.Taking{})
 	return "stored", cmp.Or(err, refusal(taken))

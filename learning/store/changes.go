@@ -17,7 +17,6 @@ import (
 	"skillrouter/internal/check"
 	"skillrouter/internal/database/table"
 	"skillrouter/internal/errs"
-	"skillrouter/internal/eventlog"
 	"skillrouter/learning"
 	"skillrouter/learning/history"
 	"skillrouter/learning/lesson"
@@ -33,6 +32,7 @@ type changed struct {
 	unique                 []string // besides the key: no other row of the table may have the same in all of them; none: it may
 	own                    []string // columns that follow from files, and are never put back
 	children               []child
+	follows                func(values map[string]any) // sets what is computed of a row's texts, which redact may have changed since
 }
 
 // child is a table whose rows go with a memory.
@@ -49,6 +49,10 @@ var changedKinds = map[string]changed{
 		children: []child{
 			{"knowledge_versions", "id = ?", []string{"id"}},
 			{"verdicts", "item = 'knowledge/' || ?", []string{"id"}},
+		},
+		follows: func(values map[string]any) {
+			print := learning.FingerprintOf(text(values["project"]), text(values["title"]), text(values["content"]))
+			values["content_hash"] = print[:]
 		},
 	},
 	"episode": {
@@ -74,6 +78,7 @@ var changedKinds = map[string]changed{
 	"pattern":  {table: "patterns", key: []string{"id"}, number: "num", title: "pattern_name"},
 	"proposal": {table: "proposals", key: []string{"id"}, title: "content"},
 	"incident": {table: "incidents", key: []string{"id"}, title: "id", project: "project", said: []string{"body"}},
+	"shared":   {table: "shared", key: []string{"id", "project"}, title: "path", project: "project", author: "author"},
 }
 
 // find is the condition that finds the memory which a ref names.
@@ -157,6 +162,9 @@ func text(value any) string {
 
 // became says what a change made of a memory's rows; nothing if it changed nothing that is kept.
 func (k changed) became(before, after []tableRow, deleted bool) (rows []learning.RowWas) {
+	if len(before) == 0 {
+		return []learning.RowWas{{Table: k.table, Became: after[0].values}}
+	}
 	if len(after) > 0 {
 		was, now := map[string]any{}, map[string]any{}
 		for column, value := range before[0].values {
@@ -182,12 +190,14 @@ func (k changed) became(before, after []tableRow, deleted bool) (rows []learning
 func noted(ctx context.Context, apply func(tx *gorm.DB) error) func(tx *gorm.DB) error {
 	note := learning.NoteOf(ctx)
 	switch {
-	case note == nil, note.TakesBack == learning.Nothing:
+	case note == nil:
 		return apply
-	case note.TakesBack != 0:
+	case note.TakesBack != nil:
 		return func(tx *gorm.DB) error {
-			if err := forgetChange(tx, note.TakesBack); err != nil {
-				return err
+			for _, b := range note.TakesBack {
+				if err := takeBack(tx, b); err != nil {
+					return err
+				}
 			}
 			return apply(tx)
 		}
@@ -206,15 +216,19 @@ func noted(ctx context.Context, apply func(tx *gorm.DB) error) func(tx *gorm.DB)
 			return err
 		}
 		for i, id := range note.IDs {
-			if len(before[i]) == 0 {
+			if len(before[i]) == 0 && note.Kind != "shared" { // what is new is deleted where it is; of what was shared a decision is
 				continue
 			}
 			after, err := k.rows(tx, id)
 			if err != nil {
 				return err
 			}
+			either := slices.Concat(before[i], after)
+			if len(either) == 0 {
+				continue
+			}
 			if rows := k.became(before[i], after, note.Operation == learning.Deleted); len(rows) > 0 {
-				all = append(all, k.change(note, id, before[i][0].values, rows))
+				all = append(all, k.change(note, id, either[0].values, rows))
 			}
 		}
 		_, err := changes.InsertAll(tx, all, "")
@@ -254,11 +268,11 @@ func (k changed) change(note *learning.Note, id string, was map[string]any, rows
 	}
 	return learning.Change{
 		Operation: note.Operation, Kind: note.Kind, ID: id, Title: check.Head(check.OneLine(column(k.title)), maxChangeTitle), Project: column(k.project),
-		By: note.By, Author: column(k.author), Row: column(k.number), At: note.At, Rows: rows,
+		By: note.By, Author: column(k.author), Row: column(k.number), At: note.At, Call: note.Call, Rows: rows,
 	}
 }
 
-var changes = table.Of[learning.Change]("changes", "Number num", "ID ref", "By by_agent", "Row row_number", "Rows rows_before", "Until").Numbered("num")
+var changes = table.Of[learning.Change]("changes", "Number num", "ID ref", "By by_agent", "Row row_number", "Call call_id", "Rows rows_before", "Until").Numbered("num")
 
 // Changes returns the changes that can be taken back, the latest first.
 func (s *Store) Changes(ctx context.Context, filter learning.ChangeFilter) ([]learning.Change, error) {
@@ -283,35 +297,38 @@ func (s *Store) Changes(ctx context.Context, filter learning.ChangeFilter) ([]le
 	return found, err
 }
 
-// TakeBack puts back the rows that a change took away or changed, with the event of it, and forgets the change. It is a Conflict if one of them was
-// changed since, or if something else has what may be there once.
-func (s *Store) TakeBack(ctx context.Context, number int64, event eventlog.Event) error {
-	return s.queue(ctx, func(tx *gorm.DB) error {
-		c, there, err := changes.One(tx, "WHERE num = ?", number)
-		if err != nil || !there {
-			return cmp.Or(err, noChange())
+// TakeBack puts back the rows that changes took away, made or changed, with their events, and forgets the changes: all of them, or none. It is a
+// Conflict if a row was changed since, or if something else has what may be there once.
+func (s *Store) TakeBack(ctx context.Context, back ...learning.Back) error {
+	return s.queue(learning.TakingBack(ctx, back...), func(*gorm.DB) error { return nil }, nil)()
+}
+
+// takeBack takes one change back.
+func takeBack(tx *gorm.DB, b learning.Back) error {
+	if b.Event == nil {
+		return forgetChange(tx, b.Number)
+	}
+	c, there, err := changes.One(tx, "WHERE num = ?", b.Number)
+	if err != nil || !there {
+		return cmp.Or(err, noChange())
+	}
+	k := changedKinds[c.Kind]
+	for _, row := range c.Rows {
+		if row.Became == nil {
+			err = k.insert(tx, c, row)
+		} else {
+			err = k.putBack(tx, c, row, b.Event.At)
 		}
-		k := changedKinds[c.Kind]
-		for _, row := range c.Rows {
-			if row.Became == nil {
-				err = k.insert(tx, c, row)
-			} else {
-				err = k.putBack(tx, c, row, event.At)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if c.Kind == "lesson" {
-			if err := (&transaction{tx}).AddChange(lesson.Change{LessonID: c.ID, Kind: lesson.ChangeRestored, Agent: event.Agent, Note: "taken back", At: event.At}); err != nil {
-				return err
-			}
-		}
-		if err := forgetChange(tx, number); err != nil {
+		if err != nil {
 			return err
 		}
-		return table.AppendEvents(tx, event)
-	}, nil)()
+	}
+	if c.Kind == "lesson" {
+		if err := (&transaction{tx}).AddChange(lesson.Change{LessonID: c.ID, Kind: lesson.ChangeRestored, Agent: b.Event.Agent, Note: "taken back", At: b.Event.At}); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(forgetChange(tx, b.Number), table.AppendEvents(tx, *b.Event))
 }
 
 // insert writes a row that went.
@@ -321,6 +338,9 @@ func (k changed) insert(tx *gorm.DB, c learning.Change, row learning.RowWas) err
 		return err
 	}
 	if row.Table == k.table {
+		if k.follows != nil {
+			k.follows(values)
+		}
 		if err := k.free(tx, c, values); err != nil {
 			return err
 		}
@@ -387,11 +407,16 @@ func (k changed) putBack(tx *gorm.DB, c learning.Change, row learning.RowWas, at
 	}
 	for _, column := range k.own {
 		delete(values, column)
+		delete(became, column)
 	}
-	for column := range values {
+	for column := range became {
 		if text(says[column]) != text(became[column]) {
 			return errs.Errorf(errs.Conflict, "the %s %s was changed since: see what it says now", c.Kind, c.ID)
 		}
+	}
+	if row.Was == nil { // it was made
+		_, err = table.Exec(tx, "DELETE FROM "+k.table+" WHERE "+where, args...)
+		return err
 	}
 	if _, has := values["updated_at"]; has {
 		values["updated_at"] = table.Millis(at)

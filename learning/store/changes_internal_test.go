@@ -54,14 +54,14 @@ func TestRowsOfAnEarlierSchema(t *testing.T) {
 	s := openChanges(t)
 	keep(t, s, `{"num": 9007199254740993, "id": "one", "category": "pattern", "title": "Kept long ago", "content": "c", "tags": "[]", "source": "", "agent_id": "a", "project": "",
 		"trust": "agent", "content_hash": {"hex": "00ff"}, "use_count": 3, "last_used": null, "created_at": 1, "updated_at": 2, "superseded_by": "", "color": "a column that left"}`)
-	if err := s.TakeBack(t.Context(), 1, eventlog.Event{Type: "knowledge.restored", Subject: "one", At: time.Now()}); err != nil {
+	if err := s.TakeBack(t.Context(), learning.Back{Number: 1, Event: &eventlog.Event{Type: "knowledge.restored", Subject: "one", At: time.Now()}}); err != nil {
 		t.Fatal(err)
 	}
 	found, err := s.Knowledge(t.Context(), []string{"one"})
 	if err != nil || len(found) != 1 || found[0].Title != "Kept long ago" || found[0].UseCount != 3 || found[0].Folder != "" {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if err := s.TakeBack(t.Context(), 1, eventlog.Event{Type: "knowledge.restored", At: time.Now()}); errs.CodeOf(err) != errs.NotFound {
+	if err := s.TakeBack(t.Context(), learning.Back{Number: 1, Event: &eventlog.Event{Type: "knowledge.restored", At: time.Now()}}); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("taken back twice: %v", err)
 	}
 }
@@ -70,7 +70,7 @@ func TestRowsOfAnEarlierSchema(t *testing.T) {
 func TestADeleteIsAllOrNothing(t *testing.T) {
 	s := openChanges(t)
 	keep(t, s, `{"num": 1, "id": "one", "category": "pattern", "title": "t", "content": "c", "tags": "[]", "trust": "agent", "content_hash": {"hex": "00"}, "created_at": 1, "updated_at": 2}`)
-	if err := s.TakeBack(t.Context(), 1, eventlog.Event{Type: "knowledge.restored", Subject: "one", At: time.Now()}); err != nil {
+	if err := s.TakeBack(t.Context(), learning.Back{Number: 1, Event: &eventlog.Event{Type: "knowledge.restored", Subject: "one", At: time.Now()}}); err != nil {
 		t.Fatal(err)
 	}
 	broken := errors.New("the disk is full")

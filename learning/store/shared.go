@@ -21,7 +21,7 @@ func (s *Store) KnownShared(ctx context.Context, project string) ([]share.Known,
 
 // PutShared implements share.Store.
 func (s *Store) PutShared(ctx context.Context, rows []share.Known) error {
-	return s.Commit.Write(ctx, func(tx *gorm.DB) error { return shared.PutAll(tx, rows, "project", "id") }, nil)
+	return s.Commit.Write(ctx, noted(ctx, func(tx *gorm.DB) error { return shared.PutAll(tx, rows, "project", "id") }), nil)
 }
 
 // Superseded implements share.Store.

@@ -96,7 +96,7 @@ var Operations = operation.Of("memory", "/api/trash",
 // Store keeps what was before changes. learning/store implements it.
 type Store interface {
 	Changes(ctx context.Context, filter learning.ChangeFilter) ([]learning.Change, error)
-	TakeBack(ctx context.Context, number int64, event eventlog.Event) error
+	TakeBack(ctx context.Context, back ...learning.Back) error
 	ForgetChanges(ctx context.Context, kind, id string, before time.Time) (int64, error)
 }
 
@@ -235,23 +235,45 @@ func (t *Trash) Restore(ctx context.Context, ref DeletedRef) (c learning.Change,
 	return c, t.takeBack(ctx, c)
 }
 
-// takeBack puts the rows of a change back, and tells of it.
-func (t *Trash) takeBack(ctx context.Context, c learning.Change) error {
-	caller := principal.Of(ctx)
-	if c.Kind == packKind { // a pack makes rules for everybody
-		if err := cmp.Or(caller.Need(principal.ScopeCaptain), caller.Decides()); err != nil {
-			return err
-		}
-	}
-	told, err := json.Marshal(map[string]string{"title": c.Title})
+// takeBack puts the rows of changes back, all of them or none, and tells of it.
+func (t *Trash) takeBack(ctx context.Context, all ...learning.Change) error {
+	back, err := t.backOf(ctx, all)
 	if err != nil {
 		return err
 	}
-	event := eventlog.Event{Type: eventOf(c.Kind), Subject: c.ID, Agent: caller.AgentID, Project: c.Project, At: t.now().UTC().Truncate(time.Millisecond), Data: told}
-	if err := t.store.TakeBack(ctx, c.Number, event); err != nil {
+	if err := t.store.TakeBack(ctx, back...); err != nil {
 		return err
 	}
-	events := []eventlog.Event{event}
+	return t.follow(ctx, back)
+}
+
+// backOf are changes as the store takes them back.
+func (t *Trash) backOf(ctx context.Context, all []learning.Change) (back []learning.Back, err error) {
+	caller := principal.Of(ctx)
+	for _, c := range all {
+		if c.Kind == packKind || c.Kind == sharedKind { // a pack makes rules for everybody, and a person decides what others shared
+			if err := cmp.Or(caller.Need(principal.ScopeCaptain), caller.Decides()); err != nil {
+				return nil, err
+			}
+		}
+		told, err := json.Marshal(map[string]string{"title": c.Title})
+		if err != nil {
+			return nil, err
+		}
+		event := eventlog.Event{Type: eventOf(c.Kind), Subject: c.ID, Agent: caller.AgentID, Project: c.Project, At: t.now().UTC().Truncate(time.Millisecond), Data: told}
+		back = append(back, learning.Back{Number: c.Number, Event: &event})
+	}
+	return back, nil
+}
+
+// follow brings what is in memory in step with what the store has put back.
+func (t *Trash) follow(ctx context.Context, back []learning.Back) error {
+	var events []eventlog.Event
+	for _, b := range back {
+		if b.Event != nil {
+			events = append(events, *b.Event)
+		}
+	}
 	for _, memory := range t.ports.Kinds {
 		if memory.Shelf != nil {
 			if err := memory.Shelf.Follow(ctx, events); err != nil {
@@ -265,8 +287,11 @@ func (t *Trash) takeBack(ctx context.Context, c learning.Change) error {
 // deletable are the kinds that are deleted. Lessons and patterns are retired, and kept; their own commands take them back.
 var deletable = []string{router.KindKnowledge, router.KindEpisode, router.KindFact, router.KindProcedure, packKind}
 
-// packKind is what packs of the guard's rules are called here: they are no kind of memory.
-const packKind = "pack"
+// What packs of the guard's rules and what others shared are called here: they are no kinds of memory.
+const (
+	packKind   = "pack"
+	sharedKind = "shared"
+)
 
 // The types of the events that something is there again, or as it was; its title is their Data. Lessons and packs have their own.
 const (
@@ -276,6 +301,7 @@ const (
 	EventProcedure = "procedure.restored"
 	EventPattern   = "pattern.restored"
 	EventProposal  = "proposal.restored"
+	EventShared    = "shared.restored"
 )
 
 // eventOf is the type of the event that something of a kind is there again, or as it was.

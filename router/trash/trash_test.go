@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"gorm.io/gorm"
+
 	"skillrouter/internal/database/databasetest"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/eventlog"
@@ -27,6 +29,7 @@ import (
 	"skillrouter/learning/knowledge"
 	"skillrouter/learning/lesson"
 	"skillrouter/learning/procedure"
+	"skillrouter/learning/share"
 	"skillrouter/learning/store"
 	"skillrouter/learning/verdict"
 	"skillrouter/router/kind"
@@ -535,7 +538,7 @@ func TestUndoOfEveryKind(t *testing.T) {
 	}
 }
 
-// TestUndoOfAcceptance: to take it back deletes what it stored, and nothing that was there before or came since.
+// TestUndoOfAcceptance: to take it back deletes what it stored, puts back what was there before, and leaves what came since.
 func TestUndoOfAcceptance(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -567,9 +570,13 @@ func TestUndoOfAcceptance(t *testing.T) {
 			found, there, read := w.store.Fact(t.Context(), "default", "project.test_command")
 			versions, listed := w.facts.History(ann, fact.Ref{Key: "project.test_command"})
 			need(t, cmp.Or(read, listed))
-			if !c.before && !c.since {
-				if need(t, err); there {
-					t.Errorf("%s is there", found.Value)
+			if !c.since {
+				if need(t, err); there != c.before || there && string(found.Value) != `"make test"` {
+					t.Errorf("%s is there: %v", found.Value, there)
+				}
+				again, err := w.proposals.Proposal(ann, made.Proposals[0].ID)
+				if need(t, err); again.Status != history.ProposalPending || again.StoredAs != "" {
+					t.Errorf("%+v", again)
 				}
 				return
 			}
@@ -577,6 +584,162 @@ func TestUndoOfAcceptance(t *testing.T) {
 				t.Errorf("%s is left, with %d versions", found.Value, len(versions))
 			}
 		})
+	}
+}
+
+// TestUndoOfReplacedFact: a fact that is stored again says what it said before, and one that was new stays.
+func TestUndoOfReplacedFact(t *testing.T) {
+	w := open(t)
+	ann := w.as("ann")
+	for _, value := range []string{"1", "2", "2"} {
+		_, err := w.facts.Remember(ann, fact.Draft{Key: "k", Value: json.RawMessage(value), TTL: new(int64(0))})
+		need(t, err)
+		w.pass(time.Minute)
+	}
+	if u := w.undo(ann, trash.LastChange{}); u.Operation != learning.Edited || u.ID != "default/k" {
+		t.Errorf("%+v", u)
+	}
+	now, err := w.facts.Recall(ann, fact.Ref{Persona: "default", Key: "k"})
+	need(t, err)
+	if string(now.Value) != "1" {
+		t.Errorf("it is %s", now.Value)
+	}
+	_, err = w.trash.Undo(ann, trash.LastChange{})
+	w.code(err, errs.NotFound, "you changed nothing")
+}
+
+// TestUndoIsWhole: of what one call changed all is taken back, or nothing.
+func TestUndoIsWhole(t *testing.T) {
+	w := open(t)
+	owner := w.as("")
+	first, second := w.entry("", "One way", ""), w.entry("", "Another way", "")
+	merge := func() {
+		t.Helper()
+		w.pass(time.Minute)
+		_, err := w.knowledge.Store(owner, knowledge.Draft{Title: "The way since " + w.now().String(), Content: "c", Category: "pattern", Supersedes: []string{first, second}})
+		need(t, err)
+	}
+	replaced := func() (n int) {
+		t.Helper()
+		for _, id := range []string{first, second} {
+			e, err := w.knowledge.Entry(owner, id)
+			if need(t, err); e.SupersededBy != "" {
+				n++
+			}
+		}
+		return n
+	}
+	merge()
+	if u := w.undo(owner, trash.LastChange{}); len(u.Also) != 1 || replaced() != 0 || w.found("one way") == 0 {
+		t.Errorf("%+v, and %d are replaced", u, replaced())
+	}
+	merge()
+	_, err := w.knowledge.Update(owner, first, knowledge.Patch{SupersededBy: new("")})
+	need(t, err)
+	page, err := w.trash.Deleted(owner, trash.Filter{Mine: true})
+	need(t, err)
+	_, err = w.trash.Undo(owner, trash.LastChange{Change: page.Changes[1].Number, Confirm: true})
+	w.code(err, errs.Conflict, "changed since")
+	if n := replaced(); n != 1 {
+		t.Errorf("%d are replaced", n)
+	}
+}
+
+// TestUndoOfSharing: what a person decided of what others shared waits again, and what came of it is as it was.
+func TestUndoOfSharing(t *testing.T) {
+	w := open(t)
+	person := principal.With(t.Context(), principal.Owner(true).UnderPassphrase(true))
+	sharing := share.New(w.store, share.Memory{Knowledge: w.knowledge, Lessons: w.lessons, Episodes: w.episodes}, w.now)
+	news := func(e share.Entry) share.News {
+		t.Helper()
+		known, err := sharing.Known(person, "shop")
+		need(t, err)
+		for _, k := range known {
+			if k.ID == e.ID {
+				return k.NewsOf(&e)
+			}
+		}
+		return new(share.Known).NewsOf(&e)
+	}
+	decide := func(accept bool, became string, entries ...share.Entry) {
+		t.Helper()
+		w.pass(time.Minute)
+		decision := share.Decision{Project: "shop"}
+		for _, e := range entries {
+			decision.Answers = append(decision.Answers, share.Answer{Entry: e, Accept: accept, Path: ".skillrouter/memory/" + e.ID + ".md", Commit: "abc", Author: "Ann"})
+		}
+		outcomes, err := sharing.Decide(person, decision)
+		need(t, err)
+		for _, o := range outcomes {
+			if o.Became != became {
+				t.Fatalf("%+v, wanted %s", outcomes, became)
+			}
+		}
+	}
+	title := func(id string) string {
+		e, err := w.knowledge.Entry(person, id)
+		if errs.CodeOf(err) == errs.NotFound {
+			return ""
+		}
+		need(t, err)
+		return e.Title
+	}
+	entry := share.Entry{ID: "01-shared-entry", Kind: share.KindKnowledge, Title: "Keep the lamp lit", Text: "It is dark", Created: w.now()}
+	other := share.Entry{ID: "02-shared-lesson", Kind: share.KindLesson, Title: "Lamps go out", Text: "They need oil", Created: w.now()}
+
+	decide(false, "declined", entry)
+	if u := w.undo(person, trash.LastChange{Project: "shop"}); u.Operation != learning.Declined || u.Kind != "shared" || news(entry) != share.NewsNew {
+		t.Errorf("%+v, and it is %q", u, news(entry))
+	}
+	decide(true, "stored", entry, other)
+	if u := w.undo(person, trash.LastChange{Project: "shop"}); u.Operation != learning.Accepted || news(other) != share.NewsNew || news(entry) != "" {
+		t.Errorf("%+v, and they are %q and %q", u, news(other), news(entry))
+	}
+	taught, err := w.lessons.Lesson(person, other.ID)
+	if need(t, err); taught.Status != lesson.StatusRetired {
+		t.Errorf("the lesson is %s", taught.Status)
+	}
+	w.undo(person, trash.LastChange{Project: "shop"})
+	if title(entry.ID) != "" || w.found("lamp lit") != 0 || news(entry) != share.NewsNew {
+		t.Errorf("%q is there, and %q", title(entry.ID), news(entry))
+	}
+
+	decide(true, "stored", entry)
+	changed := entry
+	changed.Title = "Keep both lamps lit"
+	decide(true, "updated", changed)
+	w.undo(person, trash.LastChange{Project: "shop"})
+	if title(entry.ID) != entry.Title || news(changed) != share.NewsChanged || news(entry) != "" {
+		t.Errorf("it says %q, and is %q", title(entry.ID), news(changed))
+	}
+	retired := entry
+	retired.Retired = new(w.now())
+	decide(true, "retired", retired)
+	if title(entry.ID) != "" {
+		t.Error("it is there though it was retired")
+	}
+	w.undo(person, trash.LastChange{Project: "shop"})
+	if title(entry.ID) != entry.Title || w.found("lamp lit") != 1 || news(retired) != share.NewsRetired {
+		t.Errorf("it says %q, and is %q", title(entry.ID), news(retired))
+	}
+	decide(false, "declined", changed)
+	_, err = w.trash.Undo(w.as("ann"), trash.LastChange{Project: "shop"})
+	w.code(err, errs.NotFound, "")
+}
+
+// TestRestoreAfterRedact: an entry whose secrets redact has cut out since is known by what it says now.
+func TestRestoreAfterRedact(t *testing.T) {
+	w := open(t)
+	owner := w.as("")
+	id := w.entry("", "The key is SECRET", "")
+	need(t, w.knowledge.Delete(owner, id))
+	need(t, w.store.Commit.Write(owner, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE changes SET rows_before = replace(CAST(rows_before AS TEXT), 'SECRET', '[redacted]')").Error
+	}, nil))
+	_, err := w.trash.Restore(owner, trash.DeletedRef{Kind: "knowledge", ID: id})
+	need(t, err)
+	if twin := w.entry("", "The key is [redacted]", ""); twin != id {
+		t.Errorf("%s says the same as %s", twin, id)
 	}
 }
 

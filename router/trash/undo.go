@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
@@ -14,6 +15,8 @@ import (
 	"skillrouter/learning"
 	"skillrouter/learning/decision"
 	"skillrouter/learning/history"
+	"skillrouter/learning/lesson"
+	"skillrouter/learning/share"
 	"skillrouter/router"
 	"skillrouter/router/kind"
 )
@@ -59,10 +62,8 @@ func (t *Trash) Undo(ctx context.Context, draft LastChange) (undone ChangeUndone
 	if !draft.Confirm {
 		return undone, nil
 	}
-	for _, c := range all {
-		if err := t.undo(ctx, c); err != nil {
-			return undone, err
-		}
+	if err := t.undo(ctx, all); err != nil {
+		return undone, err
 	}
 	undone.Done = true
 	return undone, nil
@@ -85,10 +86,20 @@ func (t *Trash) last(ctx context.Context, draft LastChange) ([]learning.Change, 
 		return nil, err
 	}
 	together := 1
-	for together < len(found) && found[together].At.Equal(found[0].At) && found[together].Operation == found[0].Operation {
+	for together < len(found) && found[0].Call != "" && found[together].Call == found[0].Call {
 		together++
 	}
-	return found[:min(together, len(found))], nil
+	all := found[:min(together, len(found))]
+	slices.SortStableFunc(all, func(a, b learning.Change) int { return cmp.Compare(rank(a), rank(b)) })
+	return all, nil
+}
+
+// rank says which of the changes of one call is named first: what was decided, and then what came of it.
+func rank(c learning.Change) int {
+	if c.Operation == learning.Accepted || c.Operation == learning.Declined {
+		return 0
+	}
+	return 1
 }
 
 // untouched refuses a change of what somebody else changed since.
@@ -108,9 +119,13 @@ var past = map[learning.Operation]string{
 }
 
 func saying(all []learning.Change, done bool) string {
-	c := all[0]
+	c, others := all[0], map[string]bool{}
+	for _, other := range all[1:] {
+		others[other.Kind+other.ID] = true
+	}
+	delete(others, c.Kind+c.ID) // one call may change a row twice
 	text := fmt.Sprintf("you %s the %s %q", past[c.Operation], c.Kind, cmp.Or(c.Title, c.ID))
-	if n := len(all) - 1; n > 0 {
+	if n := len(others); n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
 	if done {
@@ -119,27 +134,49 @@ func saying(all []learning.Change, done bool) string {
 	return "This would be taken back: " + text + ". " + gone
 }
 
-// undo takes one change back.
-func (t *Trash) undo(ctx context.Context, c learning.Change) error {
-	memory := t.kinds[c.Kind]
-	switch {
-	case (c.Operation == learning.Edited || c.Operation == learning.Merged) && memory.Pages.Change != nil:
-		return unedit(ctx, memory, c)
-	case c.Kind == "incident":
-		_, err := t.ports.Incidents.Accept(learning.TakingBack(ctx, c.Number), history.Decision{IDs: []string{c.ID}, Undo: true, By: principal.Of(ctx).AgentID})
+// undo takes the changes of one call back: all of them, or none. What a service has to say again is said by it, and in its transaction the
+// store puts the others back.
+func (t *Trash) undo(ctx context.Context, all []learning.Change) error {
+	back, err := t.backOf(ctx, all)
+	if err != nil {
 		return err
-	case c.Kind == "proposal" && c.Operation == learning.Accepted:
-		if err := t.unstore(ctx, c); err != nil {
-			return err
-		}
 	}
-	return t.takeBack(ctx, c)
+	if c := all[0]; c.Kind == "incident" {
+		decided := history.Decision{Undo: true, By: principal.Of(ctx).AgentID}
+		for i, c := range all {
+			decided.IDs, back[i].Event = append(decided.IDs, c.ID), nil
+		}
+		_, err := t.ports.Incidents.Accept(learning.TakingBack(ctx, back...), decided)
+		return err
+	}
+	edited := slices.IndexFunc(all, func(c learning.Change) bool {
+		return c.Operation == learning.Edited && t.kinds[c.Kind].Pages.Change != nil && !replaced(c)
+	})
+	switch c := all[0]; {
+	case edited >= 0:
+		back[edited].Event = nil
+		err = unedit(learning.TakingBack(ctx, back...), t.kinds[all[edited].Kind], all[edited])
+	case c.Operation == learning.Accepted:
+		err = t.unstore(ctx, c, back)
+	default:
+		err = t.store.TakeBack(ctx, back...)
+	}
+	if err != nil {
+		return err
+	}
+	return t.follow(ctx, back)
+}
+
+// replaced tells whether a change only put another memory in the place of one: nothing that is found follows from that.
+func replaced(c learning.Change) bool {
+	_, only := c.Rows[0].Became["superseded_by"]
+	return only && len(c.Rows[0].Became) == 1
 }
 
 // unedit has a memory's service change it back, if it says what the change made of it.
 func unedit(ctx context.Context, memory kind.Memory, c learning.Change) error {
 	was, became := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	for _, field := range slices.Concat(memory.Pages.Fields, []kind.Field{{Member: "superseded_by"}}) {
+	for _, field := range memory.Pages.Fields {
 		before, changed := c.Rows[0].Was[field.Member]
 		if !changed {
 			continue
@@ -150,7 +187,7 @@ func unedit(ctx context.Context, memory kind.Memory, c learning.Change) error {
 	if err != nil {
 		return err
 	}
-	ctx = learning.IfStill(learning.TakingBack(ctx, c.Number), func(row any) error {
+	ctx = learning.IfStill(ctx, func(row any) error {
 		text, err := json.Marshal(row)
 		if err != nil {
 			return err
@@ -190,28 +227,51 @@ func alike(a, b json.RawMessage) bool {
 	return one.String() == other.String() || empty(a) && empty(b)
 }
 
-// unstore deletes what an accepted proposal was stored as, unless more would go with it: what was there before, or was changed since.
-func (t *Trash) unstore(ctx context.Context, c learning.Change) error {
-	p, err := t.ports.Consolidation.Proposal(ctx, c.ID)
-	if err != nil || p.StoredAs == "" {
-		return err
+// unstore deletes what was accepted where it is stored, unless more would go with it: what was there before, or was changed since.
+func (t *Trash) unstore(ctx context.Context, c learning.Change, back []learning.Back) error {
+	of, as, err := t.storedAs(ctx, c)
+	if err == nil && as == "" {
+		return t.store.TakeBack(ctx, back...)
 	}
-	as, memory := p.StoredAs, t.kinds[string(p.Kind)]
+	memory := t.kinds[of]
 	var others []kind.Version
-	if p.Kind != history.ProposalEpisode {
-		as = p.Persona + "/" + as
+	if err == nil && memory.Pages.Versions != nil {
 		others, err = memory.Pages.Versions(ctx, as)
 	}
 	if len(others) > 0 {
-		return errs.Errorf(errs.Conflict, "the %s %s said something else before it, or says so since: change that one", p.Kind, as)
+		return errs.Errorf(errs.Conflict, "the %s %s said something else before it, or says so since: change that one", of, as)
 	}
-	if err = cmp.Or(err, t.untouched(ctx, learning.Change{Number: c.Number, Kind: string(p.Kind), ID: as, By: c.By})); err == nil {
-		err = memory.Undo.Remove(learning.TakingBack(ctx, learning.Nothing), as)
+	if err = cmp.Or(err, t.untouched(ctx, learning.Change{Number: c.Number, Kind: of, ID: as, By: c.By})); err == nil {
+		err = memory.Undo.Remove(learning.TakingBack(ctx, back...), as)
 	}
-	if errs.CodeOf(err) == errs.NotFound {
-		err = nil
+	if errs.CodeOf(err) == errs.NotFound { // it is gone already
+		err = t.store.TakeBack(ctx, back...)
 	}
 	return err
+}
+
+// storedAs is what was stored because of what somebody accepted; empty: nothing was.
+func (t *Trash) storedAs(ctx context.Context, c learning.Change) (of, as string, err error) {
+	switch c.Kind {
+	case "proposal":
+		p, err := t.ports.Consolidation.Proposal(ctx, c.ID)
+		if as = p.StoredAs; as != "" && p.Kind != history.ProposalEpisode {
+			as = p.Persona + "/" + as
+		}
+		return string(p.Kind), as, err
+	case sharedKind:
+		if kept, _ := c.Rows[0].Became["hash"].(string); kept != "" { // else it was retired
+			as, _, _ = strings.Cut(c.ID, "/")
+			if row, err := t.kinds[router.KindLesson].Undo.Read(ctx, as); err == nil {
+				if l, _ := row.(lesson.Lesson); l.Category != share.Category { // it was here before
+					as = ""
+				}
+				return router.KindLesson, as, nil
+			}
+			return router.KindKnowledge, as, nil
+		}
+	}
+	return of, as, nil
 }
 
 // unsay takes back the decision that was heard last.
@@ -221,7 +281,7 @@ func (t *Trash) unsay(ctx context.Context, draft LastChange, said decision.Resol
 	if !draft.Confirm {
 		return undone, nil
 	}
-	back, err := t.ports.Decisions.Undo(learning.TakingBack(ctx, learning.Nothing), decision.Undo{Handle: said.ID, Project: draft.Project})
+	back, err := t.ports.Decisions.Undo(learning.TakingBack(ctx), decision.Undo{Handle: said.ID, Project: draft.Project})
 	undone.Said, undone.Done, undone.Notice = &back, err == nil, fmt.Sprintf("Taken back: the %s %q, which was heard at a prompt.", said.Category, said.Text)
 	return undone, err
 }
