@@ -31,7 +31,7 @@ type Mesh struct {
 	Received            int64            `json:"received" doc:"Datagrams that came in"`
 	Heard               map[string]int64 `json:"heard" doc:"Datagrams that were heard and acted on, by signal"`
 	Emitted             map[string]int64 `json:"emitted" doc:"Datagrams that were sent to peers, by signal"`
-	Unsent              int64            `json:"unsent" doc:"Datagrams that could not be sent, and events passed over because too many waited"`
+	Unsent              int64            `json:"unsent" doc:"Datagrams that could not be sent"`
 	Refused             map[string]int64 `json:"refused" doc:"Datagrams that were refused, by reason"`
 }
 

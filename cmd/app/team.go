@@ -239,7 +239,7 @@ func plannedMesh(c config.Config) router.Outbound {
 // collectMesh gives the mesh's counters to the metrics.
 func collectMesh(give emit, mesh comms.Mesh) {
 	give("skillrouter_interlock_received_total", "Datagrams that came in.", float64(mesh.Received))
-	give("skillrouter_interlock_unsent_total", "Datagrams that could not be sent, and events passed over.", float64(mesh.Unsent))
+	give("skillrouter_interlock_unsent_total", "Datagrams that could not be sent.", float64(mesh.Unsent))
 	for _, counts := range []struct {
 		what, help, label string
 		by                map[string]int64

@@ -1,6 +1,8 @@
 package interlock
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/check"
 	"skillrouter/internal/errs"
 	"skillrouter/internal/file"
+	"skillrouter/internal/strictjson"
 	"skillrouter/learning"
 )
 
@@ -93,184 +95,152 @@ func ReadFile(path string, mustExist bool) (File, error) {
 	return parsed, nil
 }
 
+// fileText is the text of an interlock.json, ours or the original's.
+type fileText struct {
+	Name    *string         `json:"name"`
+	Server  json.RawMessage `json:"server"` // the original's name: a text, or an object with one
+	Window  *float64        `json:"replay_window_seconds"`
+	Hear    *Hear           `json:"hear"`
+	Peers   []peerText      `json:"peers"`
+	Tumbler tumblerText     `json:"tumbler"`
+	// What the original's file also says is set elsewhere here (the ports), or is what it is (the signals).
+	Ports       any `json:"ports"`
+	Signals     any `json:"signals"`
+	Version     any `json:"version"`
+	Description any `json:"description"`
+}
+
+type peerText struct {
+	Name     string   `json:"name"`
+	Host     *string  `json:"host"`
+	Port     float64  `json:"port"`
+	Key      string   `json:"key"`
+	Unsigned bool     `json:"unsigned"`
+	Emit     []string `json:"emit"`
+}
+
+// tumblerText is a mode with its signals, or the original's two lists, of signals by name or code.
+type tumblerText struct {
+	Mode      string   `json:"mode"`
+	Signals   []string `json:"signals"`
+	Whitelist []any    `json:"whitelist"`
+	Blacklist []any    `json:"blacklist"`
+	Enabled   any      `json:"enabled"`
+}
+
 // ParseFile reads the text of an interlock.json, ours or the original's. Unknown
 // and repeated members are refused: a misspelt one might have kept somebody out.
 func ParseFile(text []byte) (File, error) {
 	if len(text) > MaxFile {
 		return File{}, errs.Errorf(errs.TooLarge, "is larger than %d bytes", MaxFile)
 	}
-	object, err := readObject(text)
-	if err != nil {
-		switch {
-		case errors.Is(err, RefusedDuplicate):
-			return File{}, errs.Errorf(errs.Invalid, "names a member twice")
-		case errors.Is(err, RefusedDepth):
-			return File{}, errs.Errorf(errs.Invalid, "is nested more than %d deep, or holds more than %d values", MaxDepth, MaxValues)
-		}
-		return File{}, errs.Errorf(errs.Invalid, "is not a JSON object in UTF-8")
+	var said fileText
+	if err := strictjson.Decode(text, &said); err != nil {
+		return File{}, err
 	}
 	f := DefaultFile()
-	r := &fields{object: object}
-	f.Name = r.text("name", r.server(f.Name))
-	// What the original's file also says is set elsewhere here (the ports), or is what it is (the signals).
-	for _, name := range []string{"ports", "signals", "version", "description"} {
-		r.take(name)
+	if said.Name != nil {
+		f.Name = *said.Name
+	} else {
+		f.Name = serverName(said.Server, f.Name)
 	}
-	if r.err == nil && !isSender(f.Name) {
-		r.fail("name", "must be 1 to %d letters, digits and . _ : -", MaxSender)
+	if !isSender(f.Name) {
+		return f, errs.InvalidField("name", "must be 1 to %d letters, digits and . _ : -", MaxSender)
 	}
-	f.Window = time.Duration(r.number("replay_window_seconds", int(DefaultWindow/time.Second), int(MinWindow/time.Second), int(MaxWindow/time.Second))) * time.Second
-	f.Peers = r.peers(f.Name)
-	if len(f.Peers) > 0 {
-		f.Hear = HearPeers
+	if said.Window != nil {
+		f.Window = time.Duration(*said.Window) * time.Second
+		if *said.Window != math.Trunc(*said.Window) || *said.Window < MinWindow.Seconds() || *said.Window > MaxWindow.Seconds() {
+			return f, errs.InvalidField("replay_window_seconds", "must be a whole number between %d and %d", int(MinWindow.Seconds()), int(MaxWindow.Seconds()))
+		}
 	}
-	f.Hear = Hear(r.text("hear", string(f.Hear)))
-	if r.err == nil && f.Hear != HearPeers && f.Hear != HearOpen {
-		r.fail("hear", "must be %s or %s", HearPeers, HearOpen)
+	if len(said.Peers) > MaxPeers {
+		return f, errs.InvalidField("peers", "may hold at most %d peers", MaxPeers)
 	}
-	f.Tumbler = r.tumbler()
-	r.done()
-	return f, r.err
+	for i, one := range said.Peers {
+		peer, err := one.peer(fmt.Sprintf("peers[%d].", i))
+		switch field := fmt.Sprintf("peers[%d].name", i); {
+		case err != nil:
+			return f, err
+		case peer.Name == f.Name:
+			return f, errs.InvalidField(field, "is our own")
+		case slices.ContainsFunc(f.Peers, func(other Peer) bool { return other.Name == peer.Name }):
+			return f, errs.InvalidField(field, "is another peer's too")
+		}
+		f.Peers, f.Hear = append(f.Peers, peer), HearPeers
+	}
+	if said.Hear != nil {
+		f.Hear = *said.Hear
+	}
+	if f.Hear != HearPeers && f.Hear != HearOpen {
+		return f, errs.InvalidField("hear", "must be %s or %s", HearPeers, HearOpen)
+	}
+	var err error
+	f.Tumbler, err = said.Tumbler.tumbler()
+	return f, err
 }
 
-// fields takes an object's members one by one; what is left is unknown. It keeps the first error.
-type fields struct {
-	object map[string]any
-	prefix string // of the fields' names
-	err    error
-}
-
-func (r *fields) fail(name, format string, args ...any) {
-	if r.err == nil {
-		r.err = errs.InvalidField(r.prefix+name, format, args...)
+// serverName is the name in the original's member of that name.
+func serverName(text json.RawMessage, otherwise string) string {
+	var object struct{ Name string }
+	name := ""
+	if json.Unmarshal(text, &name) != nil && json.Unmarshal(text, &object) == nil {
+		name = object.Name
 	}
-}
-
-func (r *fields) take(name string) (any, bool) {
-	value, there := r.object[name]
-	delete(r.object, name)
-	return value, there && value != nil
-}
-
-func (r *fields) text(name, otherwise string) string {
-	value, there := r.take(name)
-	if !there {
-		return otherwise
+	if isSender(name) {
+		return name
 	}
-	text, ok := value.(string)
-	if !ok {
-		r.fail(name, "must be a text")
-	}
-	return text
-}
-
-func (r *fields) number(name string, otherwise, low, high int) int {
-	value, there := r.take(name)
-	if !there {
-		return otherwise
-	}
-	number, ok := value.(float64)
-	if !ok || number != math.Trunc(number) || number < float64(low) || number > float64(high) {
-		r.fail(name, "must be a whole number between %d and %d", low, high)
-		return otherwise
-	}
-	return int(number)
-}
-
-func (r *fields) toggle(name string) bool {
-	value, there := r.take(name)
-	on, ok := value.(bool)
-	if there && !ok {
-		r.fail(name, "must be true or false")
-	}
-	return on
-}
-
-func (r *fields) list(name string) []any {
-	value, there := r.take(name)
-	list, ok := value.([]any)
-	if there && !ok {
-		r.fail(name, "must be a list")
-	}
-	return list
+	return otherwise
 }
 
 // signals reads a list of signals' names out of those allowed; nil if there is no list.
-func (r *fields) signals(name string, allowed []Signal) []Signal {
-	if _, there := r.object[name]; !there {
-		return nil
+func signals(field string, list []string, allowed []Signal) (signals []Signal, err error) {
+	if list == nil {
+		return nil, nil
 	}
-	signals := []Signal{}
-	for i, value := range r.list(name) {
-		text, _ := value.(string)
+	signals = []Signal{}
+	for i, text := range list {
 		signal, known := ParseSignal(text)
 		if !known || !slices.Contains(allowed, signal) {
-			r.fail(fmt.Sprintf("%s[%d]", name, i), "must be one of %v", allowed)
-			return nil
+			return nil, errs.InvalidField(fmt.Sprintf("%s[%d]", field, i), "must be one of %v", allowed)
 		}
 		signals = append(signals, signal)
 	}
-	return signals
+	return signals, nil
 }
 
-// done refuses what is left.
-func (r *fields) done() {
-	for name := range r.object {
-		r.fail(check.Head(name, check.MaxName), "is not known here")
+func (t tumblerText) tumbler() (Tumbler, error) {
+	if t.Mode != "" && t.Mode != Whitelist && t.Mode != Blacklist || t.Mode == "" && t.Signals != nil {
+		return Tumbler{}, errs.InvalidField("tumbler.mode", "must be %s or %s", Whitelist, Blacklist)
 	}
-}
-
-func (r *fields) tumbler() Tumbler {
-	value, there := r.take("tumbler")
-	if !there {
-		return Tumbler{}
-	}
-	object, ok := value.(map[string]any)
-	if !ok {
-		r.fail("tumbler", "must be an object with mode and signals")
-		return Tumbler{}
-	}
-	below := &fields{object: object, prefix: r.prefix + "tumbler.", err: r.err}
-	defer func() { r.err = below.err }()
-	_, listed := object["signals"]
-	_, white := object[Whitelist]
-	_, black := object[Blacklist]
-	mode := below.text("mode", "")
-	if original := !listed && (white || black); !original && (listed || mode != "") {
-		t := Tumbler{Mode: mode, Signals: below.signals("signals", Heard())}
-		if t.Mode != Whitelist && t.Mode != Blacklist {
-			below.fail("mode", "must be %s or %s", Whitelist, Blacklist)
+	if t.Signals != nil || t.Mode != "" && t.Whitelist == nil && t.Blacklist == nil {
+		listed, err := signals("tumbler.signals", t.Signals, Heard())
+		if err == nil && (t.Whitelist != nil || t.Blacklist != nil) {
+			err = errs.InvalidField("tumbler.whitelist", "goes without signals, as does blacklist")
 		}
-		below.done()
-		return t
+		return Tumbler{Mode: t.Mode, Signals: listed}, err
 	}
 	// The original's two lists. An empty one says nothing, and a mode says that the other does not count.
-	passed, all := below.codes(Whitelist)
-	stopped, _ := below.codes(Blacklist)
-	below.take("enabled")
-	below.done()
-	switch mode {
-	case "":
+	passed, all, wrong := codes(Whitelist, t.Whitelist)
+	stopped, _, err := codes(Blacklist, t.Blacklist)
+	switch t.Mode {
 	case Whitelist:
 		stopped = nil
 	case Blacklist:
 		passed = nil
-	default:
-		below.fail("mode", "must be %s or %s", Whitelist, Blacklist)
 	}
 	switch {
 	case len(passed) > 0 && !all:
-		return Tumbler{Whitelist, slices.DeleteFunc(passed, func(s Signal) bool { return slices.Contains(stopped, s) })}
+		return Tumbler{Whitelist, slices.DeleteFunc(passed, func(s Signal) bool { return slices.Contains(stopped, s) })}, cmp.Or(wrong, err)
 	case len(stopped) > 0:
-		return Tumbler{Blacklist, stopped}
+		return Tumbler{Blacklist, stopped}, cmp.Or(wrong, err)
 	}
-	return Tumbler{}
+	return Tumbler{}, cmp.Or(wrong, err)
 }
 
 // codes reads one of the original's lists of signals, by name or code; all tells
 // that it names every one by "*". What is heard by nobody here filters nothing.
-func (r *fields) codes(name string) (signals []Signal, all bool) {
-	for i, value := range r.list(name) {
+func codes(name string, list []any) (signals []Signal, all bool, err error) {
+	for i, value := range list {
 		switch value := value.(type) {
 		case float64:
 			signals = append(signals, Signal(value))
@@ -284,80 +254,41 @@ func (r *fields) codes(name string) (signals []Signal, all bool) {
 			}
 			all = all || value == "*"
 		default:
-			r.fail(fmt.Sprintf("%s[%d]", name, i), "must be a signal's name or code")
+			return nil, false, errs.InvalidField(fmt.Sprintf("tumbler.%s[%d]", name, i), "must be a signal's name or code")
 		}
 	}
-	return signals, all
+	return signals, all, nil
 }
 
-// server is the name in the original's member of that name: a text, or an object with one.
-func (r *fields) server(otherwise string) string {
-	value, _ := r.take("server")
-	if object, ok := value.(map[string]any); ok {
-		value = object["name"]
+// peer checks a peer; prefix begins the names of its fields.
+func (t peerText) peer(prefix string) (p Peer, err error) {
+	wrong := func(field, format string, args ...any) (Peer, error) {
+		return p, errs.InvalidField(prefix+field, format, args...)
 	}
-	if name, ok := value.(string); ok && isSender(name) {
-		return name
+	if p.Emit, err = signals(prefix+"emit", t.Emit, Emitted()); err != nil {
+		return p, err
 	}
-	return otherwise
-}
-
-func (r *fields) peers(own string) []Peer {
-	list := r.list("peers")
-	if len(list) > MaxPeers {
-		r.fail("peers", "may hold at most %d peers", MaxPeers)
-		return nil
+	p.Name, p.Unsigned = t.Name, t.Unsigned
+	host := "127.0.0.1"
+	if t.Host != nil && !strings.EqualFold(*t.Host, "localhost") {
+		host = *t.Host
 	}
-	var peers []Peer
-	for i, value := range list {
-		object, ok := value.(map[string]any)
-		if !ok {
-			r.fail(fmt.Sprintf("peers[%d]", i), "must be an object with name and port")
-			return nil
-		}
-		below := &fields{object: object, prefix: fmt.Sprintf("%speers[%d].", r.prefix, i), err: r.err}
-		peer := below.peer()
-		switch {
-		case peer.Name == own:
-			below.fail("name", "is our own")
-		case slices.ContainsFunc(peers, func(other Peer) bool { return other.Name == peer.Name }):
-			below.fail("name", "is another peer's too")
-		}
-		below.done()
-		if r.err = below.err; r.err != nil {
-			return nil
-		}
-		peers = append(peers, peer)
+	address, unread := netip.ParseAddr(host)
+	switch {
+	case !isSender(p.Name):
+		return wrong("name", "must be 1 to %d letters, digits and . _ : -", MaxSender)
+	case t.Port != math.Trunc(t.Port) || t.Port < 1 || t.Port > math.MaxUint16:
+		return wrong("port", "must be a whole number between 1 and %d", math.MaxUint16)
+	case unread != nil || address.Zone() != "" || address.IsUnspecified() || address.IsMulticast():
+		return wrong("host", "must be an IP address of one host: no name is looked up")
+	case t.Key != "" && (len(t.Key) < MinKey || len(t.Key) > maxKey):
+		return wrong("key", "must be %d to %d bytes", MinKey, maxKey)
+	case t.Key == "" && !address.IsLoopback() && !p.Unsigned:
+		return wrong("key", "is required: the host is beyond this machine, where a sender's address is easily forged; \"unsigned\": true does without")
 	}
-	return peers
-}
-
-func (r *fields) peer() Peer {
-	p := Peer{Name: r.text("name", ""), Unsigned: r.toggle("unsigned"), Emit: r.signals("emit", Emitted())}
-	if !isSender(p.Name) {
-		r.fail("name", "must be 1 to %d letters, digits and . _ : -", MaxSender)
+	if t.Key != "" {
+		p.Key = []byte(t.Key)
 	}
-	port := r.number("port", 0, 1, math.MaxUint16)
-	if port == 0 {
-		r.fail("port", "is required")
-	}
-	host := r.text("host", "127.0.0.1")
-	if strings.EqualFold(host, "localhost") {
-		host = "127.0.0.1"
-	}
-	address, err := netip.ParseAddr(host)
-	if err != nil || address.Zone() != "" || address.IsUnspecified() || address.IsMulticast() {
-		r.fail("host", "must be an IP address of one host: no name is looked up")
-	}
-	p.Address = netip.AddrPortFrom(address.Unmap(), uint16(port)) //nolint:gosec // bounded above
-	if key := r.text("key", ""); key != "" {
-		if len(key) < MinKey || len(key) > maxKey {
-			r.fail("key", "must be %d to %d bytes", MinKey, maxKey)
-		}
-		p.Key = []byte(key)
-	}
-	if len(p.Key) == 0 && !address.IsLoopback() && !p.Unsigned {
-		r.fail("key", "is required: the host is beyond this machine, where a sender's address is easily forged; \"unsigned\": true does without")
-	}
-	return p
+	p.Address = netip.AddrPortFrom(address.Unmap(), uint16(t.Port))
+	return p, nil
 }

@@ -19,9 +19,6 @@ const (
 	// lessons must not flood the peers.
 	tellRate  = 500
 	tellBurst = 500
-	// maxBehind is how many events may wait to be told of. News that is minutes old is none:
-	// beyond that the oldest are passed over, and counted.
-	maxBehind = 50_000
 	// retryAfter is how long telling waits after a failure to read the log.
 	retryAfter = time.Second
 )
@@ -36,7 +33,7 @@ func (m *Mesh) tell(ctx context.Context) {
 	pace := rate.NewLimiter(tellRate, tellBurst)
 	m.services.Log.EventBell().Follow(ctx, 0, retryAfter, func() error {
 		for {
-			events, err := m.next(ctx, &after)
+			events, err := m.services.Log.Events(ctx, after, tellBatch)
 			if err != nil || len(events) == 0 {
 				return err
 			}
@@ -55,22 +52,6 @@ func (m *Mesh) tell(ctx context.Context) {
 	}, func(err error) {
 		m.log.Error("events cannot be read; trying again", "after", after, "error", err)
 	})
-}
-
-// next reads the events after a number, which it moves on if too many wait.
-func (m *Mesh) next(ctx context.Context, after *int64) ([]eventlog.Event, error) {
-	events, err := m.services.Log.Events(ctx, *after, tellBatch)
-	if err != nil || len(events) < tellBatch {
-		return events, err
-	}
-	last, err := m.services.Log.LastEvent(ctx)
-	if err != nil || last-*after <= maxBehind {
-		return events, err
-	}
-	m.counts.skip(last - maxBehind - *after)
-	m.log.Warn("too many events wait to be told to the mesh: the oldest are passed over", "events", last-maxBehind-*after)
-	*after = last - maxBehind
-	return m.services.Log.Events(ctx, *after, tellBatch)
 }
 
 // emit sends a signal to each peer that it is for, but not to the one that brought it about.
