@@ -94,7 +94,6 @@ var matrix = join(feedAccess, queryAccess, searchAccess, transferAccess, meshAcc
 	"POST /api/leases/release":           {{may: asAgentA, path: "/api/leases/release", body: `{"agent_id":"a","project":"none"}`}, {may: asAgentA, path: "/api/leases/release", body: `{"lease_ids":[{held}]}`}},
 	"POST /api/leases/ask":               {{may: asAgentA, path: "/api/leases/ask", body: `{"lease_id":{held},"text":"t","agent_id":"a"}`}},
 	"POST /api/leases/check":             {{may: agents, path: "/api/leases/check", body: `{"files":[]}`}, {may: asAgentA, path: "/api/leases/check", body: `{"agent_id":"a","files":[]}`}},
-	"POST /api/leases/late":              {{may: agents, path: "/api/leases/late", body: `{"changes":[]}`}, {may: asAgentA, path: "/api/leases/late", body: `{"agent_id":"a","changes":[]}`}},
 	"GET /api/tasks":                     {{may: anyone, path: "/api/tasks"}},
 	"POST /api/tasks":                    {{may: agents, path: "/api/tasks", body: `{"title":"t"}`}, {may: asAgentA, path: "/api/tasks", body: `{"title":"t","agent_id":"a"}`}},
 	"GET /api/tasks/summary":             {{may: anyone, path: "/api/tasks/summary"}},

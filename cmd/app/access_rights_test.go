@@ -65,7 +65,6 @@ func TestCrowdedBodies(t *testing.T) {
 	for _, c := range []struct{ method, path, body string }{
 		{http.MethodPost, "/check/offline", `{"checks":` + crowd + `}`},
 		{http.MethodPost, "/api/incidents/learn", `{"session_id":"s","steps":` + crowd + `}`},
-		{http.MethodPost, "/api/leases/late", `{"changes":` + crowd + `}`},
 		{http.MethodPost, "/api/recon/findings/bulk", crowd},
 		{http.MethodPost, "/messages/ack", `{"agent_id":"a","message_ids":` + crowd + `}`},
 		{http.MethodPost, "/api/tools/record_experience", `{"arguments":{"a":` + crowd + `}}`},

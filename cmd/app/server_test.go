@@ -208,21 +208,17 @@ func deleteEachKind(ask func(method, path, body string) string) (deleted []delet
 		ask("PUT", "/api/knowledge/"+entry, `{"content": "It was right"}`)
 		ask("POST", "/api/knowledge/"+entry+"/used", `{"query": "is it right"}`)
 		episode := idOf("id", ask("POST", "/api/episodes", fmt.Sprintf(`{"agent_id": "writer", "event_type": "action", "title": "Deleted %d", "content": "It was taken.", "importance": 0.3}`, i)))
-		fact, pack := fmt.Sprint("default/gone-", i), fmt.Sprint("ours-", i)
+		fact := fmt.Sprint("default/gone-", i)
 		ask("PUT", "/api/facts/"+fact, `{"value": {"n": 1.5, "on": true}, "ttl": 0}`)
 		ask("PUT", "/api/facts/"+fact, `{"value": [1, null], "ttl": 0}`)
 		ask("PUT", fmt.Sprint("/api/procedures/default/gone-", i), `{"steps": [{"name": "go", "action": "go on"}]}`)
-		ask("POST", "/check/packs/add", fmt.Sprintf(`{"text": "[%s 1 block]\nabout: our disks\nfrobnicate --all disks | critical | It frobs | The disks are ours | Ask first\n"}`, pack))
 		for _, one := range []deletedMemory{
 			{kind: "knowledge", id: entry, path: "/api/knowledge/" + entry},
 			{kind: "episode", id: episode, path: "/api/episodes/" + episode},
 			{kind: "fact", id: fact, path: "/api/facts/" + fact},
 			{kind: "procedure", id: "default/gone-" + fmt.Sprint(i), path: "/api/procedures/default/gone-" + fmt.Sprint(i)},
-			{kind: "pack", id: pack, path: "/check/packs/" + pack},
 		} {
-			if one.kind != "pack" {
-				one.before = ask("GET", one.path, "")
-			}
+			one.before = ask("GET", one.path, "")
 			ask("DELETE", one.path, "")
 			deleted = append(deleted, one)
 		}
@@ -236,9 +232,6 @@ func restoreHalf(t *testing.T, ask func(method, path, body string) string, delet
 	moving := regexp.MustCompile(`,"(?:updated_at|version|use_count|last_used)":[^,}]*`)
 	for _, one := range deleted {
 		ask("POST", "/api/trash/restore", fmt.Sprintf(`{"kind": %q, "id": %q}`, one.kind, one.id))
-		if one.before == "" {
-			continue
-		}
 		if diff := cmp.Diff(moving.ReplaceAllString(one.before, ""), moving.ReplaceAllString(ask("GET", one.path, ""), "")); diff != "" {
 			t.Errorf("%s %s: %s", one.kind, one.id, diff)
 		}

@@ -3,8 +3,6 @@ package lease
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -92,7 +90,6 @@ func (f ChangedFile) glob() (Glob, bool) {
 type judging struct {
 	at       time.Time
 	agent    string
-	late     bool             // it was done then: what counts are the leases that were held
 	findings map[string]Claim // the worst of each lease, and of each file that somebody changes now
 }
 
@@ -131,13 +128,10 @@ func (j *judging) answer() Judged {
 func (l *Leases) look(j *judging, f ChangedFile, g Glob) {
 	for _, project := range f.Projects {
 		l.overlapping(project, g, func(h *held, pattern string) {
-			if h.AgentID == j.agent || j.at.Before(h.TakenAt) {
+			if h.AgentID == j.agent {
 				return
 			}
 			end, until, s := l.state(h, j.at)
-			if j.late && until.After(j.at) {
-				end = ""
-			}
 			if end != "" && (end == operational.LeaseReleased || end == operational.LeaseLeft || j.at.Sub(until) > momentAgo) {
 				return
 			}
@@ -149,10 +143,10 @@ func (l *Leases) look(j *judging, f ChangedFile, g Glob) {
 				found.Case = CaseShared
 			case h.Folder != "" && f.Folder != "" && h.Folder != f.Folder:
 				found.Case = CaseWorktree
-			case !j.late && j.at.Sub(h.heard(s)) >= s.Patience:
+			case j.at.Sub(h.heard(s)) >= s.Patience:
 				found.Case = CaseSilent
 			default:
-				found.Case, found.Blocks = CaseExclusive, !j.late
+				found.Case, found.Blocks = CaseExclusive, true
 			}
 			j.find(found)
 		})
@@ -221,72 +215,6 @@ func (r *recent) forget(now time.Time) {
 	if len(r.edits) >= maxEdits {
 		r.edits = map[string]*changed{}
 	}
-}
-
-// Late implements Service. It needs ScopeAgent. Those whom a change concerns are told by messages that have the change's id
-// as their key, so that a hand-over whose answer was lost, and is made again, tells nobody twice.
-func (l *Leases) Late(ctx context.Context, edits LateChanges) (Judged, error) {
-	agent, err := principal.Of(ctx).SpeakingAs("agent_id", edits.AgentID)
-	if err != nil {
-		return Judged{}, err
-	}
-	if len(edits.Changes) > MaxLate {
-		return Judged{}, errs.InvalidField("changes", "must be at most %d", MaxLate)
-	}
-	for _, e := range edits.Changes {
-		if err := cmp.Or(check.Required("id", e.ID, check.MaxName), check.Name("id", e.ID), e.check()); err != nil {
-			return Judged{}, err
-		}
-	}
-	now := l.now()
-	all := judging{findings: map[string]Claim{}}
-	for _, e := range edits.Changes {
-		if e.At.After(now) || e.At.IsZero() { // clocks may be apart
-			e.At = now
-		}
-		j := judging{at: e.At, agent: agent, late: true, findings: map[string]Claim{}}
-		l.judge(&j, e.ChangedFile)
-		for _, f := range j.answer().Claims {
-			all.find(f)
-			theirs, mine := ", which you changed too", ""
-			if f.LeaseID != 0 {
-				theirs = fmt.Sprintf(", which your lease %d (%s) covers", f.LeaseID, f.Pattern)
-				mine = fmt.Sprintf(" by lease %d (%s)%s", f.LeaseID, f.Pattern, because(f.Why))
-			}
-			who := cmp.Or(agent, "a person")
-			if err := l.tellLate(ctx, e, f, f.AgentID, who, fmt.Sprintf("%s changed %s%s.", who, f.Path, theirs)); err != nil {
-				return Judged{}, err
-			}
-			if agent == "" {
-				continue
-			}
-			// The hook that hands it over has answered already.
-			if err := l.tellLate(ctx, e, f, agent, "", fmt.Sprintf("you changed %s, on which %s works too%s. They have been told.", f.Path, f.AgentID, mine)); err != nil {
-				return Judged{}, err
-			}
-		}
-	}
-	return all.answer(), nil
-}
-
-// tellLate tells an agent of a change that was made while the router was away: its own, where by is empty.
-func (l *Leases) tellLate(ctx context.Context, e LateChange, f Claim, to, by, text string) error {
-	fields := map[string]any{"text": fmt.Sprintf("While the router was away, at %s, %s Look at it before you go on.", hour(e.At), text), "path": f.Path, "edit_id": e.ID}
-	if by == "" {
-		fields["own_change"] = true
-	} else {
-		fields["lease_id"], fields["agent_id"] = f.LeaseID, by
-	}
-	// Marshalling strings and numbers cannot fail.
-	said, _ := json.Marshal(fields)
-	err := l.mail.Tell(ctx, operational.MessageDraft{
-		From: operational.RouterName, To: to, Signal: SignalLease, Context: said,
-		IdempotencyKey: fmt.Sprintf("late:%x", sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s\n%d\n%s", to, by, e.ID, f.LeaseID, f.AgentID))),
-	})
-	if errs.CodeOf(err) == errs.Conflict { // the same was said in other words
-		return nil
-	}
-	return err
 }
 
 // Says is a finding in words.

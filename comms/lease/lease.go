@@ -26,9 +26,6 @@ type Service interface {
 	Ask(ctx context.Context, question operational.LeaseQuestion) (comms.Sent, error)
 	// Check says what speaks against changes of files, and remembers who changes them.
 	Check(ctx context.Context, edits Changes) (Judged, error)
-	// Late says the same of changes that were made while the router was away, and tells those whose leases they
-	// concern. Changes that it was told of before tell nobody again.
-	Late(ctx context.Context, edits LateChanges) (Judged, error)
 }
 
 // ChangedFile is a file, or with Recursive a folder, that is changed.
@@ -44,19 +41,6 @@ type ChangedFile struct {
 type Changes struct {
 	AgentID string        `json:"agent_id,omitempty" actor:"true"` // empty: the caller's own, or a person
 	Files   []ChangedFile `json:"files"`
-}
-
-// LateChange is a change that was made while the router was away.
-type LateChange struct {
-	ID string    `json:"id"` // the client's own, by which it is known again
-	At time.Time `json:"at"`
-	ChangedFile
-}
-
-// LateChanges are changes of one agent.
-type LateChanges struct {
-	AgentID string       `json:"agent_id,omitempty"`
-	Changes []LateChange `json:"changes"`
 }
 
 // Judged is what speaks against changes: what blocks first.
@@ -129,21 +113,17 @@ const (
 	MaxLeases   = 10_000
 	MaxWhy      = 1 << 10 // bytes
 	MaxQuestion = 8 << 10 // bytes
-	// MaxFiles bounds one check, and MaxLate one hand-over.
+	// MaxFiles bounds one check.
 	MaxFiles = 2000
-	MaxLate  = 1000
 	// maxClaims bounds the answer to a check: a commit of a thousand files need not list each.
 	maxClaims = 50
-	// momentAgo is how long one that lapsed is warned of, and for how long a change counts as made now.
+	// momentAgo is how long one that ended is remembered, and warned of if it lapsed, and editingNow how long a change counts as made now.
 	momentAgo  = 10 * time.Minute
 	editingNow = 5 * time.Minute
 	// maxEdits bounds the latest changes that are remembered, some 200 bytes each, and maxOfFile what is remembered of one file.
 	maxEdits  = 20_000
 	maxOfFile = 300
-	// keepPast is how long ended leases are remembered for changes that were made while the router was away, and
-	// maxPast how many.
-	keepPast = 24 * time.Hour
-	maxPast  = 5_000
+	maxPast   = 5_000 // how many that ended are remembered
 	// retention is how long ended leases are kept for whoever asks what happened, and sweepStep how many
 	// are deleted at once.
 	retention = 30 * 24 * time.Hour

@@ -69,7 +69,7 @@ func Open(ctx context.Context, store Store, holders Holders, mail Mail, log *slo
 	if l.now == nil {
 		l.now = time.Now
 	}
-	stored, err := store.HeldLeases(ctx, l.now().Add(-keepPast))
+	stored, err := store.HeldLeases(ctx, l.now().Add(-momentAgo))
 	if err != nil {
 		return nil, err
 	}
@@ -434,7 +434,7 @@ func (l *Leases) Ask(ctx context.Context, question operational.LeaseQuestion) (c
 	h := l.held[question.ID]
 	var lease operational.Lease
 	ended := h == nil
-	if !ended { // what has ended is remembered for a day
+	if !ended { // what has ended is remembered for a while
 		end, _, _ := l.state(h, l.now())
 		lease, ended = h.Lease, end != ""
 	}
@@ -508,7 +508,7 @@ func (l *Leases) lapse(ctx context.Context, now time.Time) error {
 	}
 	l.mu.RUnlock()
 	l.mu.Lock()
-	for len(l.past) > 0 && now.Sub(*l.past[0].EndedAt) > keepPast {
+	for len(l.past) > 0 && now.Sub(*l.past[0].EndedAt) > momentAgo {
 		l.forget()
 	}
 	l.mu.Unlock()

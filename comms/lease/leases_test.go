@@ -351,45 +351,6 @@ func TestManyWhoChangeOneFile(t *testing.T) {
 	}
 }
 
-// TestLateEdits: what was changed while the router was away is told to whoever held it then, once, though the
-// hand-over is made again and again.
-func TestLateEdits(t *testing.T) {
-	dir := t.TempDir()
-	c := &clock{at: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
-	x := meet(t, dir, c)
-	x.take("ann", operational.LeaseDraft{Patterns: []string{"src"}})
-	gone := x.take("ann", operational.LeaseDraft{Patterns: []string{"docs"}})
-	x.close()
-	c.pass(time.Minute)
-	at := c.now()
-	c.pass(time.Minute)
-	x = meet(t, dir, c)
-	if _, err := x.leases.Release(as(t, "ann"), operational.LeaseRelease{IDs: []int64{gone.ID}}); err != nil {
-		t.Fatal(err)
-	}
-	late := func(id, path string, at time.Time) lease.LateChange {
-		return lease.LateChange{ID: id, At: at, ChangedFile: lease.ChangedFile{Path: path, Projects: []string{"shop"}}}
-	}
-	edits := lease.LateChanges{AgentID: "eve", Changes: []lease.LateChange{late("1", "src/a", at), late("2", "docs/b", at), late("3", "free", at), late("4", "src/a", at.Add(-time.Hour))}}
-	for range 3 {
-		judged, err := x.leases.Late(as(t, "eve"), edits)
-		if err != nil || len(judged.Claims) != 2 || judged.Blocked {
-			t.Fatalf("%+v, %v", judged, err)
-		}
-	}
-	if mail := x.mail("ann"); len(mail) != 2 {
-		t.Errorf("ann was told %q", mail)
-	}
-	x.close()
-	x = meet(t, dir, c)
-	if _, err := x.leases.Late(as(t, "eve"), edits); err != nil {
-		t.Fatal(err)
-	}
-	if mail := x.mail("ann"); len(mail) != 2 {
-		t.Errorf("after a restart ann was told %q", mail)
-	}
-}
-
 // patternsOfMany are patterns of MaxLeases leases: %d is a number of each.
 var patternsOfMany = map[string]string{"folders": "src/p%d/m%d/**", "deep": "**/gen%d/x%d_*.go"}
 

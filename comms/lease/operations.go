@@ -9,5 +9,4 @@ var Operations = operation.Of("leases", "/api/leases",
 	operation.Post("/release", "Give leases back: those with lease_ids, or all of the agent's", Service.Release).Holds("leases"),
 	operation.Post("/ask", "Send a message to the holder of a lease", Service.Ask),
 	operation.Post("/check", "What speaks against changes of files", Service.Check),
-	operation.Post("/late", "The same of changes that were made while the router was away; who they concern is told", Service.Late),
 )

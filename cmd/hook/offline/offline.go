@@ -173,8 +173,7 @@ type request struct {
 // answer is a router's, and in whose place it was given.
 type answer struct {
 	guard.Checked
-	Offline string      `json:"offline"`
-	Files   []rule.File `json:"files,omitempty"` // that the action changes: leases are asked of when the router is back
+	Offline string `json:"offline"`
 }
 
 // Judge answers a check (JSON, as POST /check/anti-pattern takes and answers it) in the router's place. place says which router
@@ -219,7 +218,7 @@ func Judge(ctx context.Context, place locate.Place, asked []byte, now time.Time)
 	}
 	checked := guard.Answered(verdict)
 	checked.CheckID = id
-	return json.Marshal(answer{checked, basis, r.Place.Files(r.Project, verdict.Changes)})
+	return json.Marshal(answer{checked, basis})
 }
 
 // find returns the copy of the router at a place's address: that of this user's data folder.

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
 	"skillrouter/cmd/locate"
 	"skillrouter/comms"
@@ -50,22 +49,6 @@ type (
 		Severity string `json:"severity"`
 		Reason   string `json:"reason"`
 		WhyBad   string `json:"why_bad"`
-	}
-	changedFile struct {
-		Folder    string   `json:"folder,omitempty"`
-		Projects  []string `json:"projects"`
-		Path      string   `json:"path"`
-		Recursive bool     `json:"recursive,omitempty"`
-		Pattern   bool     `json:"pattern,omitempty"`
-	}
-	lateChange struct {
-		ID string    `json:"id"`
-		At time.Time `json:"at"`
-		changedFile
-	}
-	lateChanges struct {
-		AgentID string       `json:"agent_id,omitempty"`
-		Changes []lateChange `json:"changes"`
 	}
 	outcome struct {
 		CheckID string `json:"check_id"`
@@ -170,8 +153,6 @@ const (
 	// maxTask bounds the task of a context, in bytes, and maxTranscript a transcript.
 	maxTask       = 16 << 10
 	maxTranscript = 8 << 20
-	// maxLate bounds the changes that one call hands over.
-	maxLate = 1000
 )
 
 func (c Call) check(ctx context.Context, a action) (answer checked, err error) {
@@ -180,27 +161,6 @@ func (c Call) check(ctx context.Context, a action) (answer checked, err error) {
 		err = errs.Errorf(errs.Unavailable, "the answer to a check is none of a router")
 	}
 	return answer, err
-}
-
-// late says which files were changed by checks that were made in the router's place. Whom they concern is told by messages.
-func (c Call) late(ctx context.Context, checks []spooled) error {
-	byAgent := map[string][]lateChange{}
-	for _, one := range checks {
-		for i, f := range one.Files {
-			byAgent[one.Agent] = append(byAgent[one.Agent], lateChange{ID: one.CheckID + "-" + strconv.Itoa(i), At: one.At, changedFile: f})
-		}
-	}
-	for agent, changes := range byAgent {
-		for part := range slices.Chunk(changes, maxLate) {
-			err := c(ctx, "POST", "/api/leases/late", lateChanges{AgentID: agent, Changes: part}, nil)
-			switch errs.CodeOf(err) {
-			case "", errs.Invalid, errs.Forbidden: // what is refused is refused again
-			default:
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 func (c Call) outcome(ctx context.Context, o outcome) error {

@@ -277,13 +277,12 @@ func (h *Hook) offline(ctx context.Context, asked action) (answer checked, basis
 	}
 	var judged struct {
 		checked
-		Offline string        `json:"offline"`
-		Files   []changedFile `json:"files"`
+		Offline string `json:"offline"`
 	}
 	if err := json.Unmarshal(text, &judged); err != nil || judged.Offline == "" {
 		return answer, "", errors.Join(err, errors.New("the program that judges in the router's place gave no answer"))
 	}
-	h.spool(asked, judged.checked, judged.Offline, judged.Files)
+	h.spool(asked, judged.checked, judged.Offline)
 	return judged.checked, judged.Offline, nil
 }
 
@@ -306,8 +305,6 @@ type spooled struct {
 	RuleIDs  []string  `json:"rule_ids,omitempty"`
 	Basis    string    `json:"basis,omitempty"`
 	At       time.Time `json:"at"`
-	// Files are what it changes, if it was not blocked: leases are asked of when the router is back.
-	Files []changedFile `json:"files,omitempty"`
 }
 
 // spoolPath is the folder of what waits for the router that this hook asks.
@@ -316,7 +313,7 @@ func (h *Hook) spoolPath() string {
 }
 
 // spool keeps a check for the router that comes back, as a small file until it has it.
-func (h *Hook) spool(asked action, judged checked, basis string, files []changedFile) {
+func (h *Hook) spool(asked action, judged checked, basis string) {
 	dir := h.spoolPath()
 	if entries, err := os.ReadDir(dir); dir == "" || err == nil && len(entries) >= maxSpooled || judged.CheckID == "" {
 		return
@@ -333,9 +330,6 @@ func (h *Hook) spool(asked action, judged checked, basis string, files []changed
 	}
 	for _, m := range judged.Matches {
 		s.RuleIDs = append(s.RuleIDs, m.RuleID)
-	}
-	if judged.Decision != decisionBlock {
-		s.Files = files
 	}
 	keepJSON(filepath.Join(dir, judged.CheckID), s)
 }
@@ -365,12 +359,6 @@ func (h *Hook) handOver(ctx context.Context) error {
 	c, err := h.connect()
 	if err != nil {
 		return err
-	}
-	if err := c.late(ctx, checks); err != nil {
-		return err // they wait on
-	}
-	for i := range checks {
-		checks[i].Files = nil // the ledger keeps what was done, and not where
 	}
 	err = c(ctx, "POST", "/check/offline", map[string]any{"checks": checks}, nil)
 	if code := errs.CodeOf(err); err != nil && code != errs.Invalid {
