@@ -118,16 +118,18 @@ func (b *Mailbox) Listening() []string {
 }
 
 // DeliveredBeyond takes in what another router delivered. It is written as what was delivered here. It is the routers' own, and asks for no right.
-func (b *Mailbox) DeliveredBeyond(deliveries []operational.Delivery) {
+func (b *Mailbox) DeliveredBeyond(ctx context.Context, deliveries []operational.Delivery) error {
+	var single []operational.Delivery
 	for _, d := range deliveries {
 		switch m := b.roster.member(d.AgentID); {
 		case m == nil: // it was removed since
 		case d.Through:
 			m.deliveredThrough(d.Seq, d.At)
 		default:
-			b.handed.add(d.AgentID, d.Seq, d.At)
+			single = append(single, d)
 		}
 	}
+	return b.store.SaveDeliveries(ctx, single)
 }
 
 // Follow hands on what another router has stored, up to a seq, since it was called last, or since the start.

@@ -75,11 +75,15 @@ func (b *Mailbox) Inbox(ctx context.Context, q InboxQuery) (Inbox, error) {
 	for _, r := range receipts {
 		single[r.Seq] = r
 	}
+	var fresh []operational.Message
 	for i, one := range messages {
 		r := single[one.Seq]
+		if r.DeliveredAt == nil {
+			fresh = append(fresh, one)
+		}
 		page.Messages[i] = InboxMessage{
 			Message:   one,
-			Delivered: r.DeliveredAt != nil || one.Seq <= record.DeliveredSeq && one.ExpiresAt == nil || b.handed.has(m.id, one.Seq),
+			Delivered: r.DeliveredAt != nil || one.Seq <= record.DeliveredSeq && one.ExpiresAt == nil,
 			Read:      r.ReadAt != nil || one.Seq <= record.ReadSeq,
 			Acked:     r.AckedAt != nil || one.Seq <= record.AckedSeq,
 		}
@@ -87,7 +91,7 @@ func (b *Mailbox) Inbox(ctx context.Context, q InboxQuery) (Inbox, error) {
 	if q.Thread == "" && q.Since <= record.DeliveredSeq { // nothing lies between what it had and this
 		m.deliveredThrough(page.LastSeq, b.now())
 	}
-	b.handedSingly(m, messages)
+	b.handedSingly(ctx, m, fresh)
 	return page, nil
 }
 

@@ -99,7 +99,6 @@ type Mailbox struct {
 	boxes   boxes
 	newest  atomic.Int64 // the seq of the newest message that was announced
 	live    live
-	handed  handed
 	grouped atomic.Uint64 // how often something was sent to a name that may be a group's
 	beyond  beyond
 }
@@ -124,9 +123,8 @@ func NewMailbox(ctx context.Context, presence *Presence, store MessageStore, log
 //
 // Sent.Delivered is decided without waiting for anybody: it is true if, when
 // the message was announced after its commit, at least one open stream of a
-// recipient had kept up with the log and had room in its bounded queue, and so
-// was handed the message itself. A stream that lags behind is only rung for,
-// and a recipient without a stream finds the message when it comes. For a
+// recipient had kept up with the log. Streams are only rung for, and read the log;
+// a recipient without a stream finds the message when it comes. For a
 // repeated idempotency key it tells whether the first one has reached the recipient's stream.
 //
 // A recipient may be a group: a kind of agents, a project or a role. A message then waits

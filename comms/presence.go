@@ -78,7 +78,7 @@ type Presence struct {
 	looked  time.Time    // when silence was looked for last; Run's own
 
 	// handedOver is told which messages a shutdown check has handed to an agent.
-	handedOver func(m *member, messages []operational.Message)
+	handedOver func(ctx context.Context, m *member, messages []operational.Message)
 	// departed is told that an agent has said goodbye.
 	departed func()
 	// collect gives an agent what was sent to its groups.
@@ -100,7 +100,7 @@ func NewPresence(ctx context.Context, store AgentStore, tasks OpenTasks, now clo
 	}
 	return &Presence{
 		roster: roster, tasks: tasks, now: now, log: log, options: options.withDefaults(), started: now(),
-		handedOver: func(*member, []operational.Message) {}, departed: func() {}, collect: func(context.Context, *member) error { return nil },
+		handedOver: func(context.Context, *member, []operational.Message) {}, departed: func() {}, collect: func(context.Context, *member) error { return nil },
 		atWork: func(context.Context, string, string) error { return nil },
 	}, nil
 }
@@ -333,7 +333,7 @@ func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownA
 	}
 	switch {
 	case m != nil:
-		p.handedOver(m, answer.Unacknowledged)
+		p.handedOver(ctx, m, answer.Unacknowledged)
 	case len(answer.Unacknowledged) > 0: // a stop may wait among it for an agent that has never checked in
 		stop, waits, err := p.roster.store.WaitingStop(ctx, agentID, now)
 		if err != nil {

@@ -21,9 +21,8 @@ const (
 	// MaxStreamsPerAgent leaves room for reconnects whose predecessors are not
 	// noticed yet, and keeps one agent from taking all the streams.
 	MaxStreamsPerAgent = 16
-	// queueMessages is how many messages a subscriber may be handed before it
-	// takes any; beyond that it reads the log at its own pace.
-	queueMessages = 256
+	// lagMessages is how many messages a subscriber may not have taken yet and still counts as one that has kept up.
+	lagMessages = 256
 	// pageMessages and pageBytes bound what a subscriber reads of the log at once.
 	pageMessages = 500
 	pageBytes    = 256 << 10
@@ -52,16 +51,14 @@ type Subscription struct {
 	member  *member
 	caller  principal.Principal
 	joined  int64
-	skip    map[int64]struct{}
+	skip    map[int64]bool
 	ready   chan struct{}
 
-	cursor  int64 // everything up to here was taken
-	reading bool  // the log holds more than the last page that was taken
+	cursor int64 // everything up to here was taken
 
-	mu     sync.Mutex
-	queue  []operational.Message
-	behind bool // something was not queued: the log must be read
-	over   bool // see Interrupt
+	mu   sync.Mutex
+	lag  int  // messages that it was rung for since it looked last
+	over bool // see Interrupt
 }
 
 // Subscribe begins to listen to an agent's messages: those after the cursor,
@@ -94,7 +91,7 @@ func (b *Mailbox) Subscribe(ctx context.Context, agentID string, cursor *Cursor)
 	if err != nil {
 		return nil, err
 	}
-	s := &Subscription{mailbox: b, member: m, caller: principal.Of(ctx), ready: make(chan struct{}, 1), reading: true}
+	s := &Subscription{mailbox: b, member: m, caller: principal.Of(ctx), ready: make(chan struct{}, 1)}
 	m.mu.Lock()
 	s.joined, s.cursor = m.record.JoinedSeq, m.record.AckedSeq
 	m.mu.Unlock()
@@ -105,11 +102,9 @@ func (b *Mailbox) Subscribe(ctx context.Context, agentID string, cursor *Cursor)
 		if err != nil {
 			return nil, err
 		}
-		if len(skip) > 0 {
-			s.skip = make(map[int64]struct{}, len(skip))
-			for _, seq := range skip {
-				s.skip[seq] = struct{}{}
-			}
+		s.skip = make(map[int64]bool, len(skip))
+		for _, seq := range skip {
+			s.skip[seq] = true
 		}
 	}
 	if err := b.live.add(s); err != nil {
@@ -204,23 +199,17 @@ func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
 func (s *Subscription) ring() { committer.Nudge(s.ready) }
 
-// offer queues those of the letters that are for the agent, as far as there is
-// room, and notes on them that they were handed over. It never waits.
+// offer rings for those of the letters that are for the agent, and notes on them that they were handed over if it has kept up. It never waits.
 func (s *Subscription) offer(letters []*letter) {
 	s.mu.Lock()
-	wake := false
+	before := s.lag
 	for _, l := range letters {
-		if !s.wants(l.Message) {
-			continue
+		if s.wants(l.Message) {
+			l.delivered = l.delivered || s.lag < lagMessages
+			s.lag++
 		}
-		wake = true
-		if s.behind || len(s.queue) >= queueMessages {
-			s.behind = true
-			break
-		}
-		s.queue = append(s.queue, l.Message)
-		l.delivered = true
 	}
+	wake := s.lag > before
 	s.mu.Unlock()
 	if wake {
 		s.ring()
@@ -238,97 +227,48 @@ func (s *Subscription) Take(ctx context.Context) ([]operational.Message, error) 
 	for {
 		s.mu.Lock()
 		over := s.over
+		s.lag = 0 // what comes from here on is rung for again
 		s.mu.Unlock()
 		if over {
 			return nil, errs.Errorf(errs.Unavailable, "this router does not know what is new: ask another")
 		}
-		if s.reading {
-			messages, err := s.page(ctx)
-			if err != nil || len(messages) > 0 {
-				return messages, err
-			}
-			continue
-		}
-		s.mu.Lock()
-		queue := s.queue
-		s.queue = nil
-		if len(queue) == 0 && s.behind {
-			// From here on messages are queued again, while the log is read up to
-			// them; what is in both is dropped by its seq.
-			s.behind, s.reading = false, true
-		}
-		s.mu.Unlock()
-		if !s.reading {
-			if len(queue) == 0 {
-				return nil, nil
-			}
-			if messages := s.pass(queue); len(messages) > 0 {
-				return messages, nil
-			}
+		messages, more, err := s.page(ctx)
+		if err != nil || len(messages) > 0 || !more {
+			return messages, err
 		}
 	}
 }
 
-// page reads the next page of the log.
-func (s *Subscription) page(ctx context.Context) ([]operational.Message, error) {
+// page reads the next page of the log, and tells whether there is more.
+func (s *Subscription) page(ctx context.Context) (messages []operational.Message, more bool, err error) {
 	b := s.mailbox
 	newest := b.newest.Load()
-	messages, more, err := b.store.Mail(ctx, operational.MailQuery{
+	messages, more, err = b.store.Mail(ctx, operational.MailQuery{
 		AgentID: s.member.id, JoinedSeq: s.joined, After: s.cursor, Now: b.now(), Limit: pageMessages, MaxBytes: pageBytes,
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if b.options.Listens != nil { // what another router has stored since is handed on once this one knows what was stored before it; see Follow
 		if at := slices.IndexFunc(messages, func(m operational.Message) bool { return m.Seq > newest }); at >= 0 {
 			messages, more = messages[:at], false
 		}
 	}
-	s.reading = more
-	if len(messages) > 0 && s.caller.Walled() {
-		last := messages[len(messages)-1].Seq
-		if messages = b.roster.shown(s.caller, messages); len(messages) == 0 {
-			s.cursor = max(s.cursor, last)
-		}
+	if len(messages) > 0 {
+		s.cursor = messages[len(messages)-1].Seq
 	}
-	return s.pass(messages), nil
-}
-
-// pass moves the cursor over messages and returns those that are to be handed on.
-func (s *Subscription) pass(messages []operational.Message) []operational.Message {
-	now := s.mailbox.now()
-	kept := messages[:0]
-	for _, m := range messages {
-		if m.Seq <= s.cursor {
-			continue
-		}
-		s.cursor = m.Seq
-		if _, acked := s.skip[m.Seq]; acked || expired(m, now) {
-			continue
-		}
-		kept = append(kept, m)
-	}
-	return kept
-}
-
-func expired(m operational.Message, now time.Time) bool {
-	return m.ExpiresAt != nil && !now.Before(*m.ExpiresAt)
+	return slices.DeleteFunc(b.roster.shown(s.caller, messages), func(m operational.Message) bool { return s.skip[m.Seq] }), more, nil
 }
 
 // Delivered notes that messages were written to the agent. All earlier messages count as
 // delivered too, because the subscriber has received them or said so by its cursor.
-// Delivered changes only memory; Run writes the marks.
+// Run writes the mark; only one that can expire is written here.
 func (s *Subscription) Delivered(messages []operational.Message) {
 	if len(messages) == 0 {
 		return
 	}
-	now := s.mailbox.now()
-	for _, m := range messages {
-		if m.ExpiresAt != nil {
-			s.mailbox.handed.add(s.member.id, m.Seq, now)
-		}
-	}
-	s.member.deliveredThrough(messages[len(messages)-1].Seq, now)
+	s.member.deliveredThrough(messages[len(messages)-1].Seq, s.mailbox.now())
+	s.mailbox.handedSingly(s.mailbox.base, s.member, messages)
 }
 
 // deliveredThrough moves the cumulative delivery mark in memory.

@@ -46,7 +46,7 @@ type ReminderStore interface {
 }
 
 // ReminderPick says which reminders a change is about. One of By, Waiting, Project,
-// Numbers, Heard and Keys is set.
+// Numbers, Heard and Key is set.
 type ReminderPick struct {
 	By      *time.Time       // those whose next time has come by then, the earliest first
 	Through int64            // with By: only numbers up to this one; 0: all
@@ -54,8 +54,7 @@ type ReminderPick struct {
 	Project string           // those that are due there, of which nobody was told: a person made them, and they name no agent
 	Numbers []int64          // these, if they are open
 	Heard   *Heard           // pending ones that wait for an event that happened, and were not snoozed
-	Keys    []string         // open ones whose idempotency keys begin so, by number
-	After   int64            // with Keys: only numbers after this one
+	Key     string           // open ones whose idempotency keys begin so, by number
 	Limit   int
 }
 

@@ -1,6 +1,7 @@
 package operational
 
 import (
+	"path"
 	"strings"
 	"time"
 
@@ -96,28 +97,12 @@ func checkEvent(field, name string) error {
 // isPattern tells whether an event's name stands for several.
 func isPattern(name string) bool { return strings.ContainsAny(name, "*?") }
 
+// plainly makes what path.Match has beside * and ? mean itself, as do slashes.
+var plainly = strings.NewReplacer("/", "\x00", `\`, `\\`, "[", `\[`)
+
 // fitsEvent tells whether a name fits a pattern in which * stands for any
-// characters and ? for one. It takes at most the product of their lengths.
+// characters and ? for one.
 func fitsEvent(pattern, name string) bool {
-	p, n := 0, 0
-	star, mark := -1, 0
-	for n < len(name) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, n
-			p++
-		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == name[n]):
-			p++
-			n++
-			for pattern[p-1] == '?' && n < len(name) && name[n]&0xC0 == 0x80 {
-				n++ // the rest of a character of several bytes
-			}
-		case star >= 0:
-			mark++
-			p, n = star+1, mark
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
+	fits, _ := path.Match(plainly.Replace(pattern), strings.ReplaceAll(name, "/", "\x00"))
+	return fits
 }

@@ -281,7 +281,7 @@ func TestClusterNoticesBell(t *testing.T) {
 		},
 		"skipping": {
 			"comms/follow.go", " never ",
-			early.Change{Right: "messages, err := b.store.MessagesAfter(ctx, b.tail.newest())", Wrong: "messages, err := b.store.MessagesAfter(ctx, last-1)"},
+			early.Change{Right: "messages, err := b.store.MessagesAfter(ctx, b.newest.Load())", Wrong: "messages, err := b.store.MessagesAfter(ctx, last-1)"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -107,10 +107,7 @@ func (a *App) takeTold(ctx context.Context, node, what string, text []byte) erro
 	case toldChecks:
 		return take(from, func(checks []lesson.CheckRecord) error { return p.guards.EnterChecks(ctx, checks) })
 	case toldDeliveries:
-		return take(from, func(deliveries []operational.Delivery) error {
-			p.mailbox.DeliveredBeyond(deliveries)
-			return nil
-		})
+		return take(from, func(deliveries []operational.Delivery) error { return p.mailbox.DeliveredBeyond(ctx, deliveries) })
 	case toldListening:
 		return take(from, func(l comms.Listening) error { return p.mailbox.ListenBeyond(ctx, node, l) })
 	}

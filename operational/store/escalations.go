@@ -83,7 +83,7 @@ func raiseAll(tx *gorm.DB, drafts []operational.EscalationDraft,
 	if len(created) == 0 {
 		return nil, nil
 	}
-	if err := escalationRows.InsertMany(tx, created, 0); err != nil {
+	if err := escalationRows.InsertMany(tx, created); err != nil {
 		return nil, err
 	}
 	raised = make([]operational.Escalation, len(created))

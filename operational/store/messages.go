@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"strings"
-	"sync"
 	"time"
 
 	"gorm.io/gorm"
@@ -124,19 +122,12 @@ func settleKeys(tx *gorm.DB, batch []*operational.MessageAppend) (fresh []*opera
 	return fresh, repeats, nil
 }
 
-// plainColumns is how many columns a message has that has nothing but them, as most have.
-const plainColumns = 6
-
-// insertMessages stores messages in their order. A batch of plain ones binds half as much.
 func insertMessages(tx *gorm.DB, all []*operational.MessageAppend) error {
-	rows, leading := make([]*operational.Message, len(all)), plainColumns
+	rows := make([]*operational.Message, len(all))
 	for i, a := range all {
-		m := &a.Message
-		if rows[i] = m; m.Priority != 0 || m.ThreadID != "" || m.AckRequired || m.IdempotencyKey != "" || m.ExpiresAt != nil || m.Group != "" || m.Each {
-			leading = 0
-		}
+		rows[i] = &a.Message
 	}
-	return messages.InsertMany(tx, rows, leading)
+	return messages.InsertMany(tx, rows)
 }
 
 // putStop brings a stop signal into force for those it is addressed to, and takes it back by a resume. One to all is for those that have
@@ -157,124 +148,58 @@ func putStop(tx *gorm.DB, m operational.Message) error {
 	return tx.Exec(put+"id <> ? AND NOT gone", append(args, m.From)...).Error
 }
 
-// messageColumns are those of messages m.
-var messageColumns = sync.OnceValue(func() string { return strings.ReplaceAll(messages.Columns(), "messages.", "m.") })
-
 // Mail returns the messages for an agent that a query selects, in the order of
 // their seq, and whether there are more.
 func (s *Store) Mail(ctx context.Context, q operational.MailQuery) (mail []operational.Message, more bool, err error) {
-	err = s.snapshot(ctx, func(tx *gorm.DB) error {
-		mail, more, err = mailPage(tx, q)
-		return err
-	})
+	text, args, err := mailOf(q, q.Limit+1)
+	if err != nil {
+		return nil, false, err
+	}
+	size := 0
+	err = table.Each(table.Query(s.Read.WithContext(ctx), messages.Select()+"WHERE seq IN (SELECT seq FROM ("+text+") AS mail ORDER BY seq LIMIT ?) ORDER BY seq", append(args, q.Limit+1)...)).
+		Visit(func(rows *sql.Rows) (bool, error) {
+			if more = len(mail) == q.Limit || q.MaxBytes > 0 && size > q.MaxBytes; more {
+				return false, nil
+			}
+			var m operational.Message
+			err := rows.Scan(messages.Fields(&m)...)
+			size += len(m.Context)
+			mail = append(mail, m)
+			return true, err
+		})
 	return mail, more, err
 }
 
-func mailPage(tx *gorm.DB, q operational.MailQuery) (page []operational.Message, more bool, err error) {
-	// Two queries that each walk an index in the order of seq and stop early,
-	// merged here, instead of one that would sort all that waits for the agent.
-	// Both must see the same log: who goes on after the page would miss what the first did not see yet.
-	direct, cut, err := mailSide(tx, q, "m.to_agent = ?", q.After, 0, q.AgentID)
-	if err != nil {
-		return nil, false, err
+// mailOf selects seq and expires_at of the messages that a query does, without its bounds: at most limit of those that are the agent's own, and of
+// those to everybody. Each walks an index in the order of seq and stops early.
+func mailOf(q operational.MailQuery, limit int) (text string, args []any, err error) {
+	side := func(condition string, after int64, of ...any) {
+		text += "SELECT * FROM (SELECT seq, expires_at FROM messages WHERE " + condition + " AND seq > ? AND (expires_at IS NULL OR expires_at > ?)"
+		if q.Unacked {
+			after = max(after, q.AckedSeq)
+		}
+		args = append(append(args, of...), after, table.Millis(q.Now))
+		if q.Unacked {
+			text, args = text+" AND "+notAcked, append(args, q.AgentID)
+		}
+		if q.Thread != "" {
+			text, args = text+" AND thread_id <> '' AND thread_id = ?", append(args, q.Thread)
+		}
+		text, args = text+" ORDER BY seq LIMIT ?) AS side", append(args, limit)
 	}
-	border := int64(0)
-	if cut {
-		border, more = direct[len(direct)-1].Seq, true
-	}
-	condition, args := "m.to_agent = '' AND m.from_agent <> ?", []any{q.AgentID}
+	side("to_agent = ?", q.After, q.AgentID)
+	text += " UNION ALL "
+	general, from := "to_agent = '' AND from_agent <> ?", []any{q.AgentID}
 	if q.Speakers != nil {
-		list, err := json.Marshal(q.Speakers)
-		if err != nil {
-			return nil, false, err
-		}
-		condition, args = condition+" AND m.from_agent IN (SELECT value FROM {elements ?})", append(args, string(list))
+		var list []byte
+		list, err = json.Marshal(q.Speakers)
+		general, from = general+" AND from_agent IN (SELECT value FROM {elements ?})", append(from, string(list))
 	}
-	general, cut, err := mailSide(tx, q, condition, max(q.After, q.JoinedSeq), border, args...)
-	if err != nil {
-		return nil, false, err
-	}
-	if cut {
-		border, more = general[len(general)-1].Seq, true
-	}
-	size := 0
-	for len(direct)+len(general) > 0 {
-		var m operational.Message
-		if len(general) == 0 || len(direct) > 0 && direct[0].Seq < general[0].Seq {
-			m, direct = direct[0], direct[1:]
-		} else {
-			m, general = general[0], general[1:]
-		}
-		if border > 0 && m.Seq > border || len(page) == q.Limit || q.MaxBytes > 0 && size > q.MaxBytes {
-			return page, true, nil
-		}
-		size += len(m.Context)
-		page = append(page, m)
-	}
-	return page, more, nil
+	side(general, max(q.After, q.JoinedSeq), from...)
+	return text, args, err
 }
 
-// mailSide reads one side of Mail: what matches the condition, after and, if until
-// is not 0, up to until. cut tells that there may be more.
-func mailSide(tx *gorm.DB, q operational.MailQuery, condition string, after, until int64, args ...any) (side []operational.Message, cut bool, err error) {
-	text := "SELECT " + messageColumns() + " FROM messages m WHERE " + condition + " AND m.seq > ? AND (m.expires_at IS NULL OR m.expires_at > ?)"
-	if q.Unacked {
-		after = max(after, q.AckedSeq)
-	}
-	args = append(args, after, table.Millis(q.Now))
-	if until > 0 {
-		text += " AND m.seq <= ?"
-		args = append(args, until)
-	}
-	if q.Unacked {
-		text += " AND " + notAcked
-		args = append(args, q.AgentID)
-	}
-	if q.Thread != "" {
-		text += " AND m.thread_id <> '' AND m.thread_id = ?"
-		args = append(args, q.Thread)
-	}
-	rows, err := tx.Raw(text+" ORDER BY m.seq LIMIT ?", append(args, q.Limit+1)...).Rows()
-	if err != nil {
-		return nil, false, err
-	}
-	defer rows.Close()
-	size := 0
-	for rows.Next() {
-		if len(side) == q.Limit || q.MaxBytes > 0 && size > q.MaxBytes {
-			return side, true, nil
-		}
-		m, err := scanMessage(rows)
-		if err != nil {
-			return nil, false, err
-		}
-		size += len(m.Context)
-		side = append(side, m)
-	}
-	return side, false, rows.Err()
-}
-
-const notAcked = "NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = ? AND r.seq = m.seq AND r.acked_at IS NOT NULL)"
-
-// scanMessage reads messageColumns. Replays are the hot path, hence no column that scans itself.
-func scanMessage(rows *sql.Rows) (operational.Message, error) {
-	var m operational.Message
-	var content sql.RawBytes
-	var key sql.NullString
-	var created int64
-	var expires, of sql.NullInt64
-	if err := rows.Scan(&m.Seq, &m.ID, &m.From, &m.To, &m.Signal, &content, &created, &m.Priority, &m.ThreadID, &m.AckRequired, &key, &expires, &m.Group, &of, &m.Each); err != nil {
-		return m, err
-	}
-	if content != nil {
-		m.Context = append(json.RawMessage(nil), content...)
-	}
-	m.IdempotencyKey, m.CopyOf, m.CreatedAt = key.String, of.Int64, table.FromMillis(created)
-	if expires.Valid {
-		m.ExpiresAt = new(table.FromMillis(expires.Int64))
-	}
-	return m, nil
-}
+const notAcked = "NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = ? AND r.seq = messages.seq AND r.acked_at IS NOT NULL)"
 
 // Message returns the message with an id.
 func (s *Store) Message(ctx context.Context, id string) (operational.Message, error) {
@@ -283,31 +208,23 @@ func (s *Store) Message(ctx context.Context, id string) (operational.Message, er
 
 // CountUnacked returns how many messages an agent has not acknowledged, at
 // most the query's limit, and when the next of them expires (zero: never).
-func (s *Store) CountUnacked(ctx context.Context, q operational.MailQuery) (int, time.Time, error) {
-	var row struct {
-		N       int
-		Expires *int64
-	}
-	const side = "SELECT m.expires_at FROM messages m WHERE "
-	const rest = " AND m.seq > ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND " + notAcked + " LIMIT ?"
-	now := table.Millis(q.Now)
-	err := s.Read.WithContext(ctx).Raw(
-		"SELECT count(*) AS n, min(expires_at) AS expires FROM (SELECT * FROM ("+side+"m.to_agent = ?"+rest+") AS own UNION ALL SELECT * FROM ("+side+"m.to_agent = '' AND m.from_agent <> ?"+rest+") AS general) AS mail",
-		q.AgentID, q.AckedSeq, now, q.AgentID, q.Limit, q.AgentID, max(q.AckedSeq, q.JoinedSeq), now, q.AgentID, q.Limit).Scan(&row).Error
+func (s *Store) CountUnacked(ctx context.Context, q operational.MailQuery) (n int, next time.Time, err error) {
+	text, args, err := mailOf(q, q.Limit)
 	if err != nil {
-		return 0, time.Time{}, err
+		return 0, next, err
 	}
-	var next time.Time
-	if row.Expires != nil {
-		next = table.FromMillis(*row.Expires)
+	var expires *time.Time
+	_, err = table.One(s.Read.WithContext(ctx), []any{&n, table.AtOrNil(&expires)}, "SELECT count(*), min(expires_at) FROM ("+text+") AS mail", args...)
+	if expires != nil {
+		next = *expires
 	}
-	return min(row.N, q.Limit), next, nil
+	return min(n, q.Limit), next, err
 }
 
 // MailWaiting returns what waits in an agent's mailbox, by sender: the messages to
 // it alone that it has not acknowledged.
 func (s *Store) MailWaiting(ctx context.Context, q operational.MailQuery) (waiting []operational.Waiting, err error) {
-	err = s.Read.WithContext(ctx).Raw(`SELECT m.from_agent AS "from", count(*) AS count, coalesce(sum(octet_length(m.context)), 0) AS bytes FROM messages m WHERE m.to_agent = ? AND m.seq > ?`+
-		" AND (m.expires_at IS NULL OR m.expires_at > ?) AND "+notAcked+" GROUP BY m.from_agent", q.AgentID, q.AckedSeq, table.Millis(q.Now), q.AgentID).Scan(&waiting).Error
+	err = s.Read.WithContext(ctx).Raw(`SELECT from_agent AS "from", count(*) AS count, coalesce(sum(octet_length(context)), 0) AS bytes FROM messages WHERE to_agent = ? AND seq > ?`+
+		" AND (expires_at IS NULL OR expires_at > ?) AND "+notAcked+" GROUP BY from_agent", q.AgentID, q.AckedSeq, table.Millis(q.Now), q.AgentID).Scan(&waiting).Error
 	return waiting, err
 }

@@ -11,21 +11,21 @@ import (
 	"skillrouter/operational"
 )
 
-// waitingFor is true of agent a and message m while m is a's to acknowledge.
-const waitingFor = "a.joined_seq < m.seq AND a.id <> m.from_agent AND a.acked_seq < m.seq AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = a.id AND r.seq = m.seq AND r.acked_at IS NOT NULL)"
+// waitingFor is true of agent a and a message while that is a's to acknowledge.
+const waitingFor = "a.joined_seq < messages.seq AND a.id <> messages.from_agent AND a.acked_seq < messages.seq AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = a.id AND r.seq = messages.seq AND r.acked_at IS NOT NULL)"
 
 // Awaited returns messages that want an acknowledgement, were sent before a
 // time and are still waiting for one, the oldest first. from, if not empty,
 // is their sender, or its sessions are; agents is the most that are named for each.
 func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error) {
-	text := "SELECT " + messageColumns() + " FROM messages m WHERE m.ack_required AND NOT m.settled AND NOT m.for_each AND m.created_at <= ? AND (m.expires_at IS NULL OR m.expires_at > ?)" +
-		" AND (m.to_agent <> '' OR EXISTS (SELECT 1 FROM agents a WHERE " + waitingFor + "))"
+	text := "WHERE ack_required AND NOT settled AND NOT for_each AND created_at <= ? AND (expires_at IS NULL OR expires_at > ?)" +
+		" AND (to_agent <> '' OR EXISTS (SELECT 1 FROM agents a WHERE " + waitingFor + "))"
 	args := []any{table.Millis(before), table.Millis(now)}
 	if from != "" {
-		own, more := ofAgent("m.from_agent", from)
+		own, more := ofAgent("from_agent", from)
 		text, args = text+" AND "+own, append(args, more...)
 	}
-	sent, err := scanMessages(s.Read.WithContext(ctx).Raw(text+" ORDER BY m.seq LIMIT ?", append(args, limit)...))
+	sent, err := messages.List(s.Read.WithContext(ctx), text+" ORDER BY seq LIMIT ?", append(args, limit)...)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time,
 			found[i].Waiting = []string{one.To}
 			continue
 		}
-		err := s.Read.WithContext(ctx).Raw("SELECT a.id FROM agents a, messages m WHERE m.seq = ? AND "+waitingFor+" ORDER BY a.id LIMIT ?", one.Seq, agents).Scan(&found[i].Waiting).Error
+		err := s.Read.WithContext(ctx).Raw("SELECT a.id FROM agents a, messages WHERE messages.seq = ? AND "+waitingFor+" ORDER BY a.id LIMIT ?", one.Seq, agents).Scan(&found[i].Waiting).Error
 		if err != nil {
 			return nil, err
 		}
@@ -46,11 +46,11 @@ func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time,
 
 // Unacknowledged returns those of the messages that Sweep would delete which somebody should have acknowledged and nobody did.
 func (s *Store) Unacknowledged(ctx context.Context, after int64, cutoff time.Time, window int) ([]operational.Message, error) {
-	return scanMessages(s.Read.WithContext(ctx).Raw("SELECT "+messageColumns()+` FROM messages m WHERE m.seq IN (SELECT seq FROM messages WHERE seq > @after ORDER BY seq LIMIT @window)
-		AND m.created_at < @cutoff AND m.expires_at IS NULL AND (m.to_agent = '' AND m.ack_required AND NOT m.settled
-			OR m.to_agent <> '' AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.id = m.to_agent AND a.acked_seq >= m.seq)
-			AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = m.to_agent AND r.seq = m.seq AND r.acked_at IS NOT NULL)) ORDER BY m.seq`,
-		map[string]any{"after": after, "cutoff": table.Millis(cutoff), "window": window}))
+	return messages.Find(s.Read.WithContext(ctx).Where(`seq IN (SELECT seq FROM messages WHERE seq > @after ORDER BY seq LIMIT @window)
+		AND created_at < @cutoff AND expires_at IS NULL AND (to_agent = '' AND ack_required AND NOT settled
+			OR to_agent <> '' AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.id = messages.to_agent AND a.acked_seq >= messages.seq)
+			AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = messages.to_agent AND r.seq = messages.seq AND r.acked_at IS NOT NULL))`,
+		map[string]any{"after": after, "cutoff": table.Millis(cutoff), "window": window}).Order("seq"))
 }
 
 // Sweep examines up to window messages after a seq that were sent before cutoff, and deletes them; one that was to expire, once it did so before

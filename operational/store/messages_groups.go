@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 
 	"gorm.io/gorm"
 
@@ -10,15 +9,15 @@ import (
 	"skillrouter/operational"
 )
 
-// takeable is true of a message m to a group that an agent may have a copy of: what halts
+// takeable is true of a message to a group that an agent may have a copy of: what halts
 // others is for those that lived when it was sent, and nobody gets what it sent itself.
 // With for_each it may have one copy, and otherwise nobody may have one yet and who bears the group's name, if an
 // agent does, may not have acknowledged it.
-const takeable = `m.to_agent IN ? AND m.copy_of IS NULL AND m.from_agent <> ? AND lower(trim(m.signal)) NOT IN ('stop', 'pause', 'resume')
-	AND (m.expires_at IS NULL OR m.expires_at > ?)
-	AND (m.for_each AND NOT EXISTS (SELECT 1 FROM messages c WHERE c.copy_of = m.seq AND c.to_agent = ?)
-		OR NOT m.for_each AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = m.to_agent AND r.seq = m.seq AND r.acked_at IS NOT NULL)
-			AND m.seq > coalesce((SELECT a.acked_seq FROM agents a WHERE a.id = m.to_agent), 0))`
+const takeable = `messages.to_agent IN ? AND messages.copy_of IS NULL AND messages.from_agent <> ? AND lower(trim(messages.signal)) NOT IN ('stop', 'pause', 'resume')
+	AND (messages.expires_at IS NULL OR messages.expires_at > ?)
+	AND (messages.for_each AND NOT EXISTS (SELECT 1 FROM messages c WHERE c.copy_of = messages.seq AND c.to_agent = ?)
+		OR NOT messages.for_each AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = messages.to_agent AND r.seq = messages.seq AND r.acked_at IS NOT NULL)
+			AND messages.seq > coalesce((SELECT a.acked_seq FROM agents a WHERE a.id = messages.to_agent), 0))`
 
 // TakeGroupMail gives a member of groups its copies of what was sent to them, the oldest first,
 // and says whether there is more. A message that is for the first member alone counts as
@@ -75,16 +74,5 @@ func (s *Store) TakeGroupMail(ctx context.Context, q operational.GroupQuery, id 
 }
 
 func (s *Store) groupMail(tx *gorm.DB, q operational.GroupQuery) ([]operational.Message, error) {
-	return scanMessages(tx.Raw("SELECT "+messageColumns()+" FROM messages m WHERE "+takeable+" ORDER BY m.seq LIMIT ?",
-		q.Groups, q.AgentID, table.Millis(q.Now), q.AgentID, q.Limit+1))
-}
-
-// scanMessages reads messageColumns.
-func scanMessages(query *gorm.DB) (found []operational.Message, err error) {
-	err = table.Each(query.Rows()).Visit(func(rows *sql.Rows) (bool, error) {
-		m, err := scanMessage(rows)
-		found = append(found, m)
-		return true, err
-	})
-	return found, err
+	return messages.Find(tx.Where(takeable, q.Groups, q.AgentID, table.Millis(q.Now), q.AgentID).Order("seq").Limit(q.Limit + 1))
 }

@@ -140,16 +140,12 @@ func notTheirs() error {
 // contiguous returns up to where an agent has acknowledged everything that is
 // not expired, looking no further than last. This is where its own cursor moves to.
 func contiguous(tx *gorm.DB, agent operational.AgentRecord, now time.Time, last int64) (int64, error) {
-	const rest = " AND m.seq > ? AND m.seq <= ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND " + notAcked + " ORDER BY m.seq LIMIT 1"
-	var first *int64
-	err := tx.Raw("SELECT min(seq) FROM (SELECT * FROM (SELECT m.seq FROM messages m WHERE m.to_agent = ?"+rest+
-		") AS own UNION ALL SELECT * FROM (SELECT m.seq FROM messages m WHERE m.to_agent = '' AND m.from_agent <> ?"+rest+") AS general) AS mail",
-		agent.ID, agent.AckedSeq, last, table.Millis(now), agent.ID,
-		agent.ID, max(agent.AckedSeq, agent.JoinedSeq), last, table.Millis(now), agent.ID).Scan(&first).Error
-	if err != nil || first == nil {
-		return last, err
+	text, args, err := mailOf(operational.MailQuery{AgentID: agent.ID, JoinedSeq: agent.JoinedSeq, AckedSeq: agent.AckedSeq, Unacked: true, Now: now}, 1)
+	if err != nil {
+		return 0, err
 	}
-	return *first - 1, nil
+	first, err := table.Scalar[int64](tx, "SELECT coalesce(min(seq), ?) FROM ("+text+") AS mail", append([]any{last + 1}, args...)...)
+	return min(first-1, last), err
 }
 
 // SaveDeliveries writes which messages were handed to whom.

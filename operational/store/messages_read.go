@@ -18,25 +18,25 @@ func (s *Store) MessageLog(ctx context.Context, q operational.LogQuery) ([]opera
 		before = last + 1
 	}
 	floor := int64(0)
-	text, args := "SELECT "+messageColumns()+" FROM messages m WHERE m.seq < ?", []any{before}
+	text, args := "WHERE seq < ?", []any{before}
 	if q.Thread != "" {
-		text, args = text+" AND m.thread_id <> '' AND m.thread_id = ?", append(args, q.Thread)
+		text, args = text+" AND thread_id <> '' AND thread_id = ?", append(args, q.Thread)
 	} else if q.Agent != "" || q.Signal != "" {
 		floor = max(before-int64(q.Reach), 0)
-		text, args = text+" AND m.seq >= ?", append(args, floor)
+		text, args = text+" AND seq >= ?", append(args, floor)
 	}
 	switch {
 	case q.Agent != "" && q.Kind:
-		from, more := ofAgent("m.from_agent", q.Agent)
-		to, _ := ofAgent("{unindexed}m.to_agent", q.Agent)
-		text, args = text+" AND ("+from+" OR "+to+" OR {unindexed}m.to_agent = '')", append(append(args, more...), more...)
+		from, more := ofAgent("from_agent", q.Agent)
+		to, _ := ofAgent("{unindexed}to_agent", q.Agent)
+		text, args = text+" AND ("+from+" OR "+to+" OR {unindexed}to_agent = '')", append(append(args, more...), more...)
 	case q.Agent != "":
-		text, args = text+" AND (m.from_agent = ? OR {unindexed}m.to_agent = ? OR {unindexed}m.to_agent = '')", append(args, q.Agent, q.Agent)
+		text, args = text+" AND (from_agent = ? OR {unindexed}to_agent = ? OR {unindexed}to_agent = '')", append(args, q.Agent, q.Agent)
 	}
 	if q.Signal != "" {
-		text, args = text+" AND {unindexed}m.signal = ?", append(args, q.Signal)
+		text, args = text+" AND {unindexed}signal = ?", append(args, q.Signal)
 	}
-	found, err := scanMessages(s.Read.WithContext(ctx).Raw(text+" ORDER BY m.seq DESC LIMIT ?", append(args, q.Limit+1)...))
+	found, err := messages.List(s.Read.WithContext(ctx), text+" ORDER BY seq DESC LIMIT ?", append(args, q.Limit+1)...)
 	if len(found) > q.Limit {
 		found = found[:q.Limit]
 		return found, found[q.Limit-1].Seq, err

@@ -180,8 +180,8 @@ func selected(db *gorm.DB, pick operational.ReminderPick) *gorm.DB {
 		q = q.Where("status = 'due' AND delivered_to = '' AND persona = ? AND project = ? AND agent_id = '' AND created_by = ''", check.DefaultPersona, pick.Project).Order("number")
 	case pick.Heard != nil:
 		return heard(q, *pick.Heard)
-	case len(pick.Keys) > 0:
-		return keyed(q, pick.Keys, pick.After)
+	case pick.Key != "": // by the index, whose clause is repeated word for word. U+10FFFF is greater than whatever a key goes on with
+		q = q.Where("status IN ('pending', 'due') AND idempotency_key IS NOT NULL AND idempotency_key >= ? AND idempotency_key < ?", pick.Key, pick.Key+"\U0010FFFF").Order("number")
 	default:
 		q = q.Where("number IN ?", pick.Numbers).Order("number")
 	}
@@ -212,19 +212,6 @@ func heard(q *gorm.DB, h operational.Heard) *gorm.DB {
 		}
 	}
 	return q.Where("status = 'pending' AND trigger_type = 'event' AND next_at IS NULL AND ("+condition.String()+")", args...).Order("number")
-}
-
-// keyed selects open reminders by how their keys begin. Joined so, each key is
-// one look into the index, whose clause is repeated word for word; with OR, all
-// reminders would be read. U+10FFFF is greater than whatever a key goes on with.
-func keyed(q *gorm.DB, keys []string, after int64) *gorm.DB {
-	args := make([]any, 0, 2*len(keys)+1)
-	for _, key := range keys {
-		args = append(args, key, key+"\U0010FFFF")
-	}
-	args = append(args, after)
-	return q.Where("number IN (WITH k(low, high) AS (VALUES (?,?)"+strings.Repeat(",(?,?)", len(keys)-1)+") SELECT r.number FROM k CROSS JOIN reminders r "+
-		"WHERE r.status IN ('pending', 'due') AND r.idempotency_key IS NOT NULL AND r.idempotency_key >= k.low AND r.idempotency_key < k.high) AND number > ?", args...).Order("number")
 }
 
 // NextReminder implements operational.ReminderStore.

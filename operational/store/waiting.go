@@ -17,8 +17,8 @@ func (s *Store) Waiting(ctx context.Context, agents []string, now time.Time) (ma
 	counts := make(map[string]int, len(agents))
 	for _, agent := range agents {
 		var n int
-		err := s.Read.WithContext(ctx).Raw("SELECT count(*) FROM (SELECT 1 FROM agents a JOIN messages m ON m.seq > a.acked_seq AND m.to_agent IN (a.id, '')"+
-			" WHERE a.id = ? AND (m.expires_at IS NULL OR m.expires_at > ?) AND "+waitingFor+" LIMIT ?) AS waiting", agent, table.Millis(now), maxWaiting).Scan(&n).Error
+		err := s.Read.WithContext(ctx).Raw("SELECT count(*) FROM (SELECT 1 FROM agents a JOIN messages ON messages.seq > a.acked_seq AND messages.to_agent IN (a.id, '')"+
+			" WHERE a.id = ? AND (messages.expires_at IS NULL OR messages.expires_at > ?) AND "+waitingFor+" LIMIT ?) AS waiting", agent, table.Millis(now), maxWaiting).Scan(&n).Error
 		if err != nil {
 			return nil, err
 		}

@@ -37,16 +37,12 @@ func (s *Store) FindingsAfter(ctx context.Context, id, environment string) ([]op
 
 // MessagesOf returns the messages with the ids, in any order; those that are not there are left out.
 func (s *Store) MessagesOf(ctx context.Context, ids []string) ([]operational.Message, error) {
-	return s.messages(ctx, "m.id IN ?", ids)
+	return messages.Find(s.Read.WithContext(ctx).Where("id IN ?", ids))
 }
 
 // MessagesAfter returns the messages after a seq, in their order, as many as a page has.
 func (s *Store) MessagesAfter(ctx context.Context, seq int64) ([]operational.Message, error) {
-	return s.messages(ctx, "m.seq > ? ORDER BY m.seq LIMIT ?", seq, wordsAtOnce)
-}
-
-func (s *Store) messages(ctx context.Context, condition string, args ...any) ([]operational.Message, error) {
-	return scanMessages(s.Read.WithContext(ctx).Raw("SELECT "+messageColumns()+" FROM messages m WHERE "+condition, args...))
+	return messages.Find(s.Read.WithContext(ctx).Where("seq > ?", seq).Order("seq").Limit(wordsAtOnce))
 }
 
 // MessageIDs visits the id of every message.

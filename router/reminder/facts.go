@@ -5,53 +5,30 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"skillrouter/internal/eventlog"
 	"skillrouter/learning/fact"
 	"skillrouter/operational"
 )
 
-// factNews is what became of facts that may have been reminded of: the last
-// of each, by how the keys of its reminders begin.
-type factNews map[string]factTold
-
-type factTold struct {
-	version int64
-	gone    bool
-}
-
-// note takes in an event of a fact.
-func (n factNews) note(e eventlog.Event, f fact.Event) {
+// settle ends the reminders of older versions of a fact: what was to be verified was
+// stored again, or is gone. An event that is handled again, after a kill, ends
+// no reminder of a version that came after it.
+func settle(ctx context.Context, reminders *operational.Reminders, e eventlog.Event, f fact.Event) error {
+	status, note := operational.ReminderCompleted, fmt.Sprintf("The fact was stored again, as version %d.", f.Version)
 	switch e.Type {
 	case fact.EventStored, fact.EventUpdated:
-		n[probeKeys(e.Subject)] = factTold{version: f.Version}
 	case fact.EventDeleted:
-		n[probeKeys(e.Subject)] = factTold{version: f.Version, gone: true}
-	}
-}
-
-// settle ends the reminders of older versions: what was to be verified was
-// stored again, or is gone. Events that are handled again, after a kill, end
-// no reminder of a version that came after them.
-func (n factNews) settle(ctx context.Context, reminders *operational.Reminders) error {
-	if len(n) == 0 {
+		status, note = operational.ReminderCancelled, "The fact was deleted."
+	default:
 		return nil
 	}
-	return reminders.Settle(ctx, slices.Collect(maps.Keys(n)), func(r operational.Reminder) (operational.ReminderStatus, string) {
-		var of probeContext
-		if json.Unmarshal(r.Context, &of) != nil {
-			return "", "" // somebody else made it, under a key like ours
+	return reminders.Settle(ctx, probeKeys(e.Subject), status, note, func(r operational.Reminder) bool {
+		var of probeContext // another's, if somebody else made it under a key like ours
+		if json.Unmarshal(r.Context, &of) != nil || fact.ID(of.Persona, of.Key) != e.Subject {
+			return false
 		}
-		told, ok := n[probeKeys(fact.ID(of.Persona, of.Key))]
-		switch {
-		case !ok || told.version < of.Version || told.version == of.Version && !told.gone:
-			return "", ""
-		case told.gone:
-			return operational.ReminderCancelled, "The fact was deleted."
-		}
-		return operational.ReminderCompleted, fmt.Sprintf("The fact was stored again, as version %d.", told.version)
+		return of.Version < f.Version || of.Version == f.Version && e.Type == fact.EventDeleted
 	})
 }
 

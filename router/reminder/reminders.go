@@ -128,7 +128,6 @@ func (w *Watch) learned(ctx context.Context, events []eventlog.Event, _ operatio
 	occurrences := make([]operational.Occurrence, 0, len(events))
 	var episodes []string
 	recorded := map[string]int64{}
-	news := factNews{}
 	for _, e := range events {
 		occurrences = append(occurrences, operational.Occurrence{Seq: e.Seq, Name: e.Type})
 		switch e.Type {
@@ -136,13 +135,10 @@ func (w *Watch) learned(ctx context.Context, events []eventlog.Event, _ operatio
 			episodes = append(episodes, e.Subject)
 			recorded[e.Subject] = e.Seq
 		case fact.EventStored, fact.EventUpdated, fact.EventDeleted, fact.EventExpired:
-			if err := w.factChanged(ctx, e, news); err != nil {
+			if err := w.factChanged(ctx, e); err != nil {
 				return false, err
 			}
 		}
-	}
-	if err := news.settle(ctx, w.ports.Reminders); err != nil {
-		return false, err
 	}
 	any, err := w.ports.Reminders.AnyAwaited(ctx)
 	if err != nil || !any {
@@ -164,15 +160,17 @@ func (w *Watch) learned(ctx context.Context, events []eventlog.Event, _ operatio
 }
 
 // factChanged has the conditions of the fact's persona judged again, and makes
-// a reminder of a fact that expired and can be verified. What ends such reminders it adds to the news.
-func (w *Watch) factChanged(ctx context.Context, e eventlog.Event, news factNews) error {
+// a reminder of a fact that expired and can be verified; such reminders it ends, too.
+func (w *Watch) factChanged(ctx context.Context, e eventlog.Event) error {
 	var f fact.Event
 	if err := json.Unmarshal(e.Data, &f); err != nil {
 		w.log.Error("an event of a fact cannot be read and is passed over", "seq", e.Seq, "type", e.Type, "error", err)
 		return nil
 	}
 	w.changed.mark(f.Persona)
-	news.note(e, f)
+	if err := settle(ctx, w.ports.Reminders, e, f); err != nil {
+		return err
+	}
 	if e.Type != fact.EventExpired || f.Probe == "" {
 		return nil
 	}

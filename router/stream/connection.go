@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strconv"
-	"sync"
 	"sync/atomic"
 
 	"github.com/r3labs/sse/v2"
-
-	"skillrouter/internal/committer"
 )
 
 // connection is one client's open stream: a stream of the library, a pump that
@@ -26,11 +23,7 @@ type connection struct {
 	ending  atomic.Bool   // the hub is shutting down
 	pumped  chan struct{} // closed when the pump has ended
 	removed chan struct{} // closed when the library has let go of the stream
-
-	mu       sync.Mutex
-	pipeline []entry       // published and not yet written
-	bytes    int           // of the pipeline
-	room     chan struct{} // signalled when the pipeline has room again
+	sent    chan struct{} // signalled when what was published is written
 }
 
 // cut makes the connection say farewell and end, also if a write hangs.
@@ -51,54 +44,29 @@ func (c *connection) pump() {
 		}
 	}()
 	pump(c.ctx, c.source, c.hub.log, c.publish, func() bool {
-		if c.admit([]entry{{}}) > 0 { // otherwise a write is under way
-			c.hub.server.Publish(c.id, &sse.Event{Comment: []byte("keep-alive")})
-		}
-		return true
+		return c.write(&sse.Event{Comment: []byte("keep-alive")})
 	})
 }
 
-// publish hands entries to the library as fast as the client takes them. It
+// publish hands entries to the library, each once the one before it is written. It
 // returns false when the connection has ended.
 func (c *connection) publish(entries []entry) bool {
-	for len(entries) > 0 {
-		n := c.admit(entries)
-		if n == 0 {
-			select {
-			case <-c.room:
-			case <-c.ctx.Done():
-				return false
-			}
-			continue
+	for i, e := range entries {
+		if !c.write(&sse.Event{ID: strconv.AppendInt(nil, e.id, 10), Event: []byte(e.name), Data: e.body}) {
+			return false
 		}
-		for _, e := range entries[:n] {
-			c.hub.server.Publish(c.id, &sse.Event{ID: strconv.AppendInt(nil, e.id, 10), Event: []byte(e.name), Data: e.body})
-		}
-		entries = entries[n:]
+		c.source.delivered(entries[i : i+1])
 	}
 	return true
 }
 
-// admit puts as many entries as there is room for into the pipeline, before
-// they are published, so that the writer knows that more is coming.
-func (c *connection) admit(entries []entry) (n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for n < len(entries) && c.bytes < pipelineBytes {
-		c.pipeline = append(c.pipeline, entries[n])
-		c.bytes += len(entries[n].body)
-		n++
+// write has the library write an event, and waits until it has.
+func (c *connection) write(event *sse.Event) bool {
+	c.hub.server.Publish(c.id, event)
+	select {
+	case <-c.sent:
+		return true
+	case <-c.ctx.Done():
+		return false
 	}
-	return n
-}
-
-// written takes the entry that was just written out of the pipeline, and
-// tells whether more is coming.
-func (c *connection) written() (e entry, more bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e, c.pipeline[0], c.pipeline = c.pipeline[0], entry{}, c.pipeline[1:]
-	c.bytes -= len(e.body)
-	committer.Nudge(c.room)
-	return e, len(c.pipeline) > 0
 }

@@ -33,11 +33,6 @@ const (
 	farewellTimeout = 300 * time.Millisecond
 	// streamBuffer is how many events r3labs/sse holds for a stream, besides 64 for its reader.
 	streamBuffer = 16
-	// pipelineBytes bounds the messages between the pump and the connection. They
-	// are shared with other readers, unless they come from the table.
-	pipelineBytes = 128 << 10
-	// flushBytes is how much is gathered into one write while more is on its way.
-	flushBytes = 32 << 10
 	// retryFirst is when a client whose connection broke shall try again. At
 	// shutdown each is told another time, up to retrySpread later, so that they do
 	// not all come back at once.
@@ -97,7 +92,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	c := &connection{
 		hub: h, id: strconv.FormatUint(h.last.Add(1), 10), ctx: ctx, cancel: cancel,
-		pumped: make(chan struct{}), removed: make(chan struct{}), room: make(chan struct{}, 1),
+		pumped: make(chan struct{}), removed: make(chan struct{}), sent: make(chan struct{}, 1),
 	}
 	c.out = newWriter(w, c)
 	source, leave := h.admit(w, r, c.cut)

@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"skillrouter/internal/committer"
 )
 
 // writer stands between the library and the client's connection. The library
 // writes each event in pieces, flushes after each event, and looks at no
-// error; this gathers what is ready into one write, gives each write a
+// error; this gathers an event into one write, gives each write a
 // deadline, and ends the connection when one fails.
 type writer struct {
 	http.ResponseWriter
@@ -20,7 +22,6 @@ type writer struct {
 	greeted bool
 	broken  bool
 	buffer  []byte
-	entries []entry // those in the buffer
 
 	mu sync.Mutex // orders the deadlines of send and of cut
 }
@@ -47,19 +48,15 @@ func (w *writer) Flush() {
 		w.send()
 		return
 	}
-	e, more := w.connection.written()
-	if e.id != 0 {
-		w.entries = append(w.entries, e)
-	}
-	if !more || len(w.buffer) >= flushBytes {
-		w.send()
+	if w.send(); !w.broken {
+		committer.Nudge(w.connection.sent)
 	}
 }
 
 // send writes what is gathered.
 func (w *writer) send() {
-	buffer, entries := w.buffer, w.entries
-	w.buffer, w.entries = nil, nil // an idle stream keeps none
+	buffer := w.buffer
+	w.buffer = nil // an idle stream keeps none
 	if w.broken || len(buffer) == 0 {
 		return
 	}
@@ -74,7 +71,6 @@ func (w *writer) send() {
 		return
 	}
 	_ = w.control.SetWriteDeadline(time.Time{}) // over HTTP/2 one that passes ends the stream, whether or not anything is written
-	w.connection.source.delivered(entries)
 }
 
 // flush flushes by the writer that tells its error, below wrappers that drop it.
@@ -103,6 +99,5 @@ func (w *writer) deadline(limit time.Duration) {
 func (w *writer) farewell() {
 	again := retryFirst + rand.N(retrySpread)
 	w.buffer = fmt.Appendf(w.buffer[:0], "retry: %d\n: the router is stopping, come back\n\n", again.Milliseconds())
-	w.entries = nil
 	w.send()
 }

@@ -258,19 +258,16 @@ func (t *Table[T]) InsertAll(db *gorm.DB, rows []T, conflict string) (written in
 // manyRows is the most rows that one statement of InsertMany has.
 const manyRows = 64
 
-// InsertMany writes rows in few statements, and gives them their numbers. Of the columns it writes the leading ones; 0: all.
-func (t *Table[T]) InsertMany(db *gorm.DB, rows []*T, leading int) error {
+// InsertMany writes rows in few statements, and gives them their numbers.
+func (t *Table[T]) InsertMany(db *gorm.DB, rows []*T) error {
 	columns := t.names(t.number)
-	if leading > 0 {
-		columns = columns[:leading]
-	}
 	place := "(" + Marks(len(columns)) + ")"
 	head := "INSERT INTO " + t.name + " (" + strings.Join(namesOf(columns), ", ") + ") VALUES " + place
 	at := slices.IndexFunc(t.described().columns, func(c column) bool { return c.name == t.number })
 	for part := range slices.Chunk(rows, max(1, min(manyRows, InsertMost/len(columns)))) {
 		args := make([]any, 0, len(part)*len(columns))
 		for _, row := range part {
-			args = append(args, t.values(row, t.number)[:len(columns)]...)
+			args = append(args, t.values(row, t.number)...)
 		}
 		numbers, err := List(db, Value[int64], head+strings.Repeat(", "+place, len(part)-1)+" RETURNING "+t.number, args...)
 		if err != nil {

@@ -61,7 +61,7 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 		if err := things.Insert(tx, &full); err != nil {
 			return err
 		}
-		if err := things.InsertMany(tx, []*thing{&empty}, 0); err != nil {
+		if err := things.InsertMany(tx, []*thing{&empty}); err != nil {
 			return err
 		}
 		if full.Number != 1 || empty.Number != 2 {
