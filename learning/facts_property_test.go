@@ -280,7 +280,7 @@ func TestRecalledFactsFollowEveryChange(t *testing.T) {
 				return err
 			}
 			event := eventlog.Event{Type: "fact.restored", Subject: fact.ID("default", ref.Key), At: clock.now()}
-			return cmp.Or(m.store.TakeBack(ctx, deleted[0].Number, event), facts.Follow(ctx, []eventlog.Event{event}))
+			return cmp.Or(m.store.TakeBack(ctx, learning.Back{Number: deleted[0].Number, Event: &event}), facts.Follow(ctx, []eventlog.Event{event}))
 		}},
 		{"clear", "", func() error {
 			_, err := facts.Clear(ctx, "default", "", 10)
