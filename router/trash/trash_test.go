@@ -608,8 +608,8 @@ func TestUndoOfReplacedFact(t *testing.T) {
 	w.code(err, errs.NotFound, "you changed nothing")
 }
 
-// TestUndoIsWhole: of what one call changed all is taken back, or nothing.
-func TestUndoIsWhole(t *testing.T) {
+// TestUndoIsAllOrNothing: of what one call changed all is taken back, or nothing.
+func TestUndoIsAllOrNothing(t *testing.T) {
 	w := open(t)
 	owner := w.as("")
 	first, second := w.entry("", "One way", ""), w.entry("", "Another way", "")
