@@ -50,11 +50,6 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-func there(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
 // TestLostDatabaseIsNotMadeAnew holds B3: a database that is missing beside a
 // trace of one was made anew without a word, and without operational.db there
 // are no tokens: everybody was let in.
