@@ -5,6 +5,7 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -31,7 +32,7 @@ func version() build {
 		return b
 	}
 	if v := info.Main.Version; release == "" && v != "" && v != "(devel)" {
-		b.Version = v
+		b.Version = strings.TrimPrefix(v, "v")
 	}
 	for _, setting := range info.Settings {
 		switch setting.Key {

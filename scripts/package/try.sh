@@ -3,7 +3,7 @@
 # Installs what dist/ has for this machine in every way that the machine has, each time into an empty home and without a
 # network, uses it as a person would, and takes it away again:
 #
-#   try.sh [WAY...]     archive, npm, debian, formula, claude-code, gemini; default: all. DIST=FOLDER for another dist/
+#   try.sh [WAY...]     archive, npm, debian, formula, claude-code, gemini, go; default: all. DIST=FOLDER for another dist/
 #
 # A way whose tool is missing is skipped, and that is said.
 set -eu
@@ -20,6 +20,7 @@ unset XDG_DATA_HOME XDG_CONFIG_HOME SKILLROUTER_DATA SKILLROUTER_CONFIG SKILLROU
 [ -n "${DEBUG-}" ] || exec 3>"$work/log"
 [ -z "${DEBUG-}" ] || exec 3>&2
 ways=
+fetched=$(go env GOMODCACHE 2>/dev/null || true) compiled=$(go env GOCACHE 2>/dev/null || true) # before HOME changes
 # fresh NAME: an empty home, in which the next way is tried.
 fresh() {
 	echo "== $1"
@@ -151,10 +152,34 @@ by_gemini() {
 	fi
 }
 
-[ $# -gt 0 ] || set -- archive npm debian formula claude-code gemini
+# As `go install` gets the release from a module proxy. This one is a folder, and its other modules are those that were fetched already.
+by_go() {
+	fresh go
+	if [ -z "$fetched" ]; then
+		skip "Go is not here"
+		return
+	fi
+	module=$(sed -n 's/^module //p' "$root/go.mod") release=v$(cat "$root/VERSION")
+	proxy=$work/proxy/$module/@v
+	mkdir -p "$proxy"
+	echo "{\"Version\":\"$release\"}" >"$proxy/$release.info"
+	echo "$release" >"$proxy/list"
+	cp "$root/go.mod" "$proxy/$release.mod"
+	# Folders with a go.mod of their own are other modules, and belong to no archive of this one.
+	(cd "$root" && git archive --format=zip --prefix="$module@$release/" -o "$proxy/$release.zip" HEAD . \
+		$(git ls-files '*/go.mod' | sed 's|\(.*\)/go.mod|:(exclude)\1|'))
+	GOFLAGS=-trimpath GOPROXY="file://$work/proxy,file://$fetched/cache/download" GOSUMDB=off GOMODCACHE="$work/fetched" GOCACHE="$compiled" \
+		GOBIN="$HOME/bin" CGO_ENABLED=0 go install "$module/cmd/skillrouter@$release" "$module/cmd/skillrouter-hook@$release" >&3 2>&1 ||
+		{ tail -n 20 "$work/log" >&2; fail "go install failed"; }
+	[ "$("$HOME/bin/skillrouter" version | head -n 1)" = "skillrouter ${release#v}" ] || fail "it does not say that it is $release"
+	used "$HOME/bin/skillrouter"
+	ways="$ways go"
+}
+
+[ $# -gt 0 ] || set -- archive npm debian formula claude-code gemini go
 for way; do
 	case $way in
-	archive | npm | debian | formula | gemini) "by_$way" ;;
+	archive | npm | debian | formula | gemini | go) "by_$way" ;;
 	claude-code) by_claude_code ;;
 	*) fail "there is no way $way" ;;
 	esac
