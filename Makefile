@@ -18,7 +18,7 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/skillrouter and bin/skillrouter-hook
-	$(GO) build -tags $(TAGS) -trimpath -ldflags="-s -w -X skillrouter/cmd/cli.release=$$(scripts/version.sh)" -o $(BIN) ./cmd/skillrouter
+	$(GO) build -tags $(TAGS) -trimpath -ldflags="-s -w -X github.com/skillrouter/skillrouter/cmd/cli.release=$$(scripts/version.sh)" -o $(BIN) ./cmd/skillrouter
 	$(GO) build -tags $(TAGS) -trimpath -ldflags='-s -w' -o $(HOOK) ./cmd/skillrouter-hook
 
 # The hook's program starts at each tool call of an agent, so it stays small. The router may have what its libraries need.

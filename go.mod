@@ -1,4 +1,4 @@
-module skillrouter
+module github.com/skillrouter/skillrouter
 
 go 1.26.0
 

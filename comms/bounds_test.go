@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/comms/commstest"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/comms/commstest"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // fillBox sends to an agent as each of the senders until each is refused, and

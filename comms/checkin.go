@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // noBroadcasts is a border that no broadcast lies after: an agent that was

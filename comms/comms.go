@@ -9,7 +9,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // PresenceService is what agents and their Captain can do about presence.

@@ -9,12 +9,12 @@ import (
 
 	"go.uber.org/goleak"
 
-	"skillrouter/comms"
-	"skillrouter/comms/commstest"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/principal"
-	"skillrouter/operational/store"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/comms/commstest"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,6 +1,6 @@
 package comms
 
-import "skillrouter/operational"
+import "github.com/skillrouter/skillrouter/operational"
 
 // Count returns how many agents are in each state, every state named.
 func (p *Presence) Count() map[operational.AgentState]int {

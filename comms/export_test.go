@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Frame makes the message of a draft and the JSON that subscribers get of it

@@ -8,10 +8,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter/comms"
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // FuzzSignal decodes a signal as it comes over the wire. What is accepted must

@@ -3,7 +3,7 @@ package comms
 import (
 	"context"
 
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // handedSingly notes that these messages, and not all before them, were handed to an agent. What cannot be written is not kept: the mark says

@@ -5,11 +5,11 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/committer"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 const (

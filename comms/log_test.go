@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 func TestLog(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 const (

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/internal/errs"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // TestConcurrentSends sends from many goroutines, so that batches form, with

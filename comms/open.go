@@ -3,8 +3,8 @@ package comms
 import (
 	"context"
 
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Unread returns how many messages the agent has not acknowledged, up to what a

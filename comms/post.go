@@ -3,8 +3,8 @@ package comms
 import (
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Compose makes the message that Send would store for a draft, for a writer

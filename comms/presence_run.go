@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 const (

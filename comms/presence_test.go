@@ -12,11 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/comms/commstest"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/comms/commstest"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 func captain(t *testing.T) context.Context {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // within sets the project that an agent says it works in to one that its token is bound to. What it says of none leaves

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
 )
 
 // writer makes entries of words that are about as unevenly used as real ones.

@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // Operation is what somebody did to a memory, and can take back.

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/text/cases"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // CheckIDs checks a list of at most so many ids.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // clusters reads reports of lessons that agents wrote in their own words, each with the name of its cluster.

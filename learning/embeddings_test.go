@@ -13,16 +13,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gorm.io/gorm"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/learningtest"
-	"skillrouter/learning/lesson"
-	"skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/shelf"
 )
 
 // scriptedModel is an Embedder that knows which words mean the same. Each

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
 )
 
 func TestSessionsEndAndAreRecovered(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/learning/experience"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // TestWhatAlwaysFails: an operation that never succeeds has no pattern for the experience server's clients, whose weight of it is 0. The model

@@ -11,11 +11,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/experience"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // moved is a clock that tests move, in both directions.

@@ -3,10 +3,10 @@ package learning_test
 import (
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/learning/learningtest"
-	"skillrouter/learning/lesson"
-	"skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 func second[T any](_ T, err error) error { return err }

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/fact"
 )
 
 // finder asks the index of facts as a reader.

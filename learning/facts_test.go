@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/learning"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
 )
 
 // handClock is a clock that moves by hand alone.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // Saying is what a found row says, to be compared with what others say.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // TestFoldAlike folds what says nearly the same, and nothing else.

@@ -3,7 +3,7 @@ package learning_test
 import (
 	"testing"
 
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 func TestForeign(t *testing.T) {

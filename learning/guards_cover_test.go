@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/guard"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // TestNoRuleIsKeptOut (finding S2): an agent that reported a rule first, under a

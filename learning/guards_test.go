@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/guard"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/learningtest"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // guards is a guard on a database of its own.

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/history"
-	"skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
 )
 
 func TestIncidentsContract(t *testing.T) {

@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/experience"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/lesson"
-	"skillrouter/learning/procedure"
-	"skillrouter/learning/shelf"
-	"skillrouter/learning/store"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/learning/store"
 )
 
 // mind is all that keeps an index, as one start of the router has it.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
 )
 
 // TestInForce lists the decisions of a project and of none, newest first, until another stands in their place, and again once that is gone.

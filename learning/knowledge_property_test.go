@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
 )
 
 // TestIndexEqualsDatabase does random things to a few entries, in one model

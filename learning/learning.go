@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // Trust says how far an agent may believe the text of an entry. It is decided by who wrote

@@ -1,6 +1,6 @@
 package learning
 
-import "skillrouter/internal/safetext"
+import "github.com/skillrouter/skillrouter/internal/safetext"
 
 // LessonType says what kind of thing was learned.
 type LessonType string

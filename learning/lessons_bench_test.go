@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/escalation"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/escalation"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // lesson makes a lesson of about the length of MNEMOSYNE's examples.

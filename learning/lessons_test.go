@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning/learningtest"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // lessonService is Lessons as a lesson.Service, of which the contract calls

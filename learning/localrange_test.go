@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // TestLocalTimeRange: the days of a range are those of whoever asks.

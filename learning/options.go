@@ -3,8 +3,8 @@ package learning
 import (
 	"log/slog"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/defaults"
 )
 
 // Options are the settings of the services. The zero value is usable.

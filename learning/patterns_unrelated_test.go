@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 type likenessPair struct {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/check"
 )
 
 // Place is where in a project's repository an entry was made: it holds there first.

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/learningtest"
-	"skillrouter/learning/lesson"
-	"skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 // lessonRecorder takes proposals; what has the same title is the same lesson.

@@ -3,7 +3,7 @@ package learning
 import (
 	"slices"
 
-	"skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/check"
 )
 
 // What people are shown of what a search found (docs/benchmarks.md).

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // TestRelevant holds what is left out of hits: people are shown nothing where nothing is

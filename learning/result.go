@@ -1,6 +1,6 @@
 package learning
 
-import "skillrouter/internal/safetext"
+import "github.com/skillrouter/skillrouter/internal/safetext"
 
 // Result says how something ended: the use of a lesson, an operation, or an action that
 // overrode a check.

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/database"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/learningtest"
-	"skillrouter/learning/store"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/learning/store"
 )
 
 // memory is the domain on a database of its own.

@@ -1,6 +1,6 @@
 package learning
 
-import "skillrouter/internal/safetext"
+import "github.com/skillrouter/skillrouter/internal/safetext"
 
 // Severity says how much harm it does not to know a lesson.
 type Severity string

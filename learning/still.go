@@ -3,7 +3,7 @@ package learning
 import (
 	"context"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 type stillKey struct{}

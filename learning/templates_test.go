@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // TestTemplates reports lessons that a program wrote from one template, each about a thing and a fault that no other is about.

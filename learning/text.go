@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/redact"
-	"skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
 // FirstLine returns a text up to its first line break.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // TimeRange is a period of time. From belongs to it, To does not. A zero From or To means

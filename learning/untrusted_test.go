@@ -4,10 +4,10 @@ import (
 	"math"
 	"testing"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // TestHearsay: what nobody vouches for is kept and counted, moves a confidence

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"time"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // AgentState is what the router knows of an agent's presence.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // EscalationStatus says how far an escalation has come, in the words of MNEMOSYNE.

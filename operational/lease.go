@@ -3,8 +3,8 @@ package operational
 import (
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
 )
 
 // Lease says that an agent works on files of a project. Others are told before they change one.

@@ -3,7 +3,7 @@ package operational
 import (
 	"time"
 
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // Severity of a finding.

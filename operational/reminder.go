@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // ReminderService is what can be done with reminders: things to do later, when a time comes,

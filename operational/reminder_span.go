@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // MaxReminderAhead bounds how far ahead a time may lie: ten years. What is

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
 )
 
 // ReminderStore keeps reminders. The function that a change gets decides what the change

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 func TestParseWhen(t *testing.T) {

@@ -3,9 +3,9 @@ package operational
 import (
 	"context"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/tally"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/tally"
 )
 
 // reminderClearStep is how many reminders one transaction of Clear deletes, so

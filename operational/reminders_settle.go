@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/check"
 )
 
 // mostSettled is how many reminders Settle ends at once.

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/redact"
 )
 
 // redactEach cuts secrets out of texts before they are stored: a task's error or

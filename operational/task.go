@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // TaskStatus is where a task stands.

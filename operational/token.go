@@ -3,7 +3,7 @@ package operational
 import (
 	"time"
 
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // Token is an issued token as it may be shown: without its secret, of which

@@ -3,7 +3,7 @@ package router
 import (
 	"context"
 
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // SettledEscalations are escalations that include everything that was reported before the

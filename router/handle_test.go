@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // TestHandles: a handle is read back, however people type it, and what is none is told apart.

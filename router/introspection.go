@@ -3,7 +3,7 @@ package router
 import (
 	"context"
 
-	"skillrouter/internal/tally"
+	"github.com/skillrouter/skillrouter/internal/tally"
 )
 
 // IntrospectionService tells what is stored for a persona, and clears it. Introspection

@@ -3,8 +3,8 @@ package router
 import (
 	"time"
 
-	"skillrouter/router/classify"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // SelfTest says how well this program's search and routing answer the judged collection.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/learning/episode"
-	"skillrouter/learning/knowledge"
-	"skillrouter/router/classify"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // judgedFiles holds the judged collection: what a team may have noted, questions

@@ -9,7 +9,7 @@ import (
 	"maps"
 	"slices"
 
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 // Golden is what the search found when somebody last accepted its ranking.

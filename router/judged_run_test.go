@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/router/classify"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 const (

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"skillrouter/router"
-	"skillrouter/router/classify"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 var updateGolden = flag.Bool("update", false, "write the judged collection's golden instead of comparing with it")

@@ -1,8 +1,8 @@
 package router
 
 import (
-	"skillrouter/learning"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // The kinds of items, in the order in which a context has them.

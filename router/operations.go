@@ -1,6 +1,6 @@
 package router
 
-import "skillrouter/internal/operation"
+import "github.com/skillrouter/skillrouter/internal/operation"
 
 // Operations is how the methods of each service here are called from outside.
 var Operations = struct{ Router, Memory, Introspection operation.List }{

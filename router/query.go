@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/safetext"
-	"skillrouter/learning"
-	"skillrouter/operational"
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 // Query is a question in plain words.

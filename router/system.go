@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // SystemService looks at the process that serves, rather than at what it holds.

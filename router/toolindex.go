@@ -3,7 +3,7 @@ package router
 import (
 	"strings"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // ToolIndex finds tools by what they are for. It never changes.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 func TestToolIndexFindsToolsByWords(t *testing.T) {

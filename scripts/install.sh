@@ -95,7 +95,7 @@ else
 	release=$("$here/version.sh")
 	echo "building skillrouter ${release:-without a version (there is no git checkout)} with $(go env GOVERSION): a first build takes two to five minutes, a further one some seconds"
 	begun=$(date +%s)
-	(cd "$here/.." && CGO_ENABLED=0 go build -tags nomsgpack -trimpath -ldflags="-s -w -X skillrouter/cmd/cli.release=$release" -o "$target.new" ./cmd/skillrouter &&
+	(cd "$here/.." && CGO_ENABLED=0 go build -tags nomsgpack -trimpath -ldflags="-s -w -X github.com/skillrouter/skillrouter/cmd/cli.release=$release" -o "$target.new" ./cmd/skillrouter &&
 		CGO_ENABLED=0 go build -tags nomsgpack -trimpath -ldflags='-s -w' -o "$target-hook.new" ./cmd/skillrouter-hook)
 	echo "built in $(($(date +%s) - begun)) s"
 fi

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // beginWords bounds the words of a query that beginnings are looked for of: of a longer one, the ranking finds them.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // TestWhatBeginsWithTheQuery asks with the first words of documents, of common words alone: what begins so is among

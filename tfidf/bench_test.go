@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // bench is a made-up collection like the memory of a team: entries of 60

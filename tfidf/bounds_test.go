@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // TestBounds asks for documents between two moments, with and without other

@@ -3,7 +3,7 @@ package tfidf
 import (
 	"slices"
 
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // doc is a document as the index holds it.

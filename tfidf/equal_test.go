@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // TestEqualDocuments puts many equal documents, with ids that

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 func TestHostileQueries(t *testing.T) {

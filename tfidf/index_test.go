@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 func found(r tfidf.Result) string {

@@ -3,7 +3,7 @@ package tfidf
 import (
 	"math"
 
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // lookForRelated adds, as long as there is room, what people write for the

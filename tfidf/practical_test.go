@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // practice is what a coding team might have written down. Several entries are

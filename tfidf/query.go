@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // term is one thing that a query looks for.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // lanes lists the lanes of the first hit.

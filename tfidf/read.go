@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 const (

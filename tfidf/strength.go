@@ -3,7 +3,7 @@ package tfidf
 import (
 	"slices"
 
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // Corpus tells how rare words are over several indexes together, so that hits

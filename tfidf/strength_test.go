@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf"
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // over makes the corpus of several indexes for a query.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // A vocabulary numbers words and stems, and holds where the stems occur. A

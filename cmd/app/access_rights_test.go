@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	operations "skillrouter/internal/operation"
-	"skillrouter/internal/principal"
-	"skillrouter/router/httpapi"
+	operations "github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // byContent are calls that need a captain only by what they are about: who wrote it may call them too, or who is its supervisor.

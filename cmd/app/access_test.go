@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/cmd/locate"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // serving is a router in this process, and the secrets of its callers.

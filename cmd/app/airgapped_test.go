@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // TestAirgappedRefuses: with airgapped no setting starts whose place leaves this machine, and none is told of without it.

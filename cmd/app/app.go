@@ -22,16 +22,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter/cmd/config"
-	"skillrouter/cmd/locate"
-	"skillrouter/cmd/process"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/database"
-	"skillrouter/internal/database/postgres"
-	"skillrouter/internal/errs"
-	"skillrouter/router/classify"
-	"skillrouter/router/cluster"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/database/postgres"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/router/cluster"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // App is a sidecar that is open, wired and bound to its address.

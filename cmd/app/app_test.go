@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 func settings(t *testing.T) config.Config {

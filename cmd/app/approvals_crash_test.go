@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/locate"
 )
 
 // TestKillBetweenApprovalAndUse kills the router after a person allowed something, and while that is used: it may

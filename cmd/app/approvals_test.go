@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/app"
 )
 
 // verdict is what a check answers of decision and approval.

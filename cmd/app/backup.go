@@ -18,11 +18,11 @@ import (
 	"syscall"
 	"time"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/database"
-	"skillrouter/internal/errs"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // The form of a backup: a gzipped tar archive that begins with its manifest, so

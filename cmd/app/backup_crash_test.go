@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/app"
 )
 
 // TestBackupUnderLoad backs a router up while everything writes, and holds

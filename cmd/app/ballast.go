@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/database"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // BallastName is the file whose room is given back when the disk is full.

@@ -16,10 +16,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter/cmd/app/nats/natstest"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/router/cluster"
-	"skillrouter/scripts/soak/early"
+	"github.com/skillrouter/skillrouter/cmd/app/nats/natstest"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/router/cluster"
+	"github.com/skillrouter/skillrouter/scripts/soak/early"
 )
 
 const (

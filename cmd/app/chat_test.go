@@ -20,7 +20,7 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/config"
 )
 
 // model is an OpenAI-compatible endpoint that behaves as the model's name says.

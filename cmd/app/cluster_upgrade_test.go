@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/migrations"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/migrations"
 )
 
 // buildNewer builds the program with one more step of each database's schema, which changes tables that are read and written all the time.
@@ -51,7 +51,7 @@ func buildNewer(version, mark string) (string, error) {
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "nomsgpack", "-ldflags", "-X skillrouter/cmd/cli.release="+version, "-overlay", overlay, "-o", program, "skillrouter/cmd/skillrouter")
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "nomsgpack", "-ldflags", "-X github.com/skillrouter/skillrouter/cmd/cli.release="+version, "-overlay", overlay, "-o", program, "github.com/skillrouter/skillrouter/cmd/skillrouter")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return "", errors.New(string(said))

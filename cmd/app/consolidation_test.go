@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/config"
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/principal"
-	"skillrouter/operational/person"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational/person"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // send makes a call of the HTTP API that must be answered with status, and returns the answer.

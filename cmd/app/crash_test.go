@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
 )
 
 // The crash test's load. A round runs it for a while and kills the router in the middle.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/locate"
 )
 
 // cutCallsVar says at how many system calls each start, restore and upgrade is

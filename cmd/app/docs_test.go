@@ -14,11 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/internal/errs"
-	"skillrouter/router/feed"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 var update = flag.Bool("update", false, "write the generated pages instead of comparing them")

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/hook/offline"
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/database"
-	"skillrouter/internal/principal"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/cmd/hook/offline"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // Bounds of what doctor calls well.

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/shelf"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // embeddingServer is an OpenAI-compatible endpoint that knows that a few words

@@ -19,8 +19,8 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/migrations"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/migrations"
 )
 
 // The seed's rules in small, written from what its clients are told, and apart

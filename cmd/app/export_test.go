@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"skillrouter/cmd/config"
-	"skillrouter/router"
-	"skillrouter/router/cluster"
-	"skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/cluster"
+	"github.com/skillrouter/skillrouter/router/feed"
 )
 
 // DoctorCheck is a line of doctor.

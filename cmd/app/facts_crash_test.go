@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/fact"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/app"
 )
 
 // TestStopsGetThroughAFullDisk (finding B9): on a full disk a heartbeat that

@@ -20,11 +20,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/router/cluster"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/router/cluster"
 )
 
 // crew is a cluster of routers in this process: the first writes.

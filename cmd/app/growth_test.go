@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
 )
 
 // A team's year, in short: SKILLROUTER_TEST_DAYS, SKILLROUTER_TEST_AGENTS and SKILLROUTER_TEST_CALLS (of each agent in a day) say otherwise.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/hook/offline"
-	"skillrouter/internal/committer"
-	"skillrouter/learning/guard"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/cmd/hook/offline"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // How often the copy of the guard's rules is written.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/locate"
 )
 
 const (

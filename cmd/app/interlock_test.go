@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/cmd/locate"
-	"skillrouter/comms"
-	"skillrouter/router/interlock"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/router/interlock"
 )
 
 // meshTime is how long a datagram may take to show.

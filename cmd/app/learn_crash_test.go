@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/history"
 )
 
 // learnParts is in how many parts the record of TestKillLearn is sent at least.

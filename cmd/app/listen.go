@@ -16,11 +16,11 @@ import (
 	"syscall"
 	"time"
 
-	"skillrouter/cmd/config"
-	"skillrouter/cmd/locate"
-	"skillrouter/cmd/process"
-	"skillrouter/internal/errs"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // door is a listener and the server that answers at it.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/locate"
 )
 
 // fakeEnv makes the tests' own program the server of serveFake, at the address that it names.

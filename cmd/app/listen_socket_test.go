@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/config"
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/errs"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // routerOf is the router of a data folder, as its user's commands find it.

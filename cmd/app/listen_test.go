@@ -18,9 +18,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // opened is a router in this process, with its settings.

@@ -16,11 +16,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/cmd/config"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/file"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // Times and bounds of the certificate.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // Lock is a held data folder. The operating system frees it when the process

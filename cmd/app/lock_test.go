@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/locate"
 )
 
 // TestHolderIsNeverUnnamed reads the lock file while its holder writes its

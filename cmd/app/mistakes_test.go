@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/scripts/soak/early"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/scripts/soak/early"
 )
 
 // mistakesEnv asks for TestMistakesAreNoticed, which compiles the tests anew for each mistake.

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter/internal/database"
-	"skillrouter/internal/database/postgres"
-	"skillrouter/internal/errs"
-	"skillrouter/router/cluster"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/database/postgres"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/cluster"
 )
 
 // movedSuffix ends the names of database files whose rows are on a server now.

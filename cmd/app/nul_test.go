@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/app"
 )
 
 // TestNoTextHoldsNUL makes the recorded writes, and before each of them the same with the character

@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/hook/offline"
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/committer"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/cmd/hook/offline"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // guarded is a router with a rule that somebody ofLesson, and the hook of an agent beside it.
@@ -39,7 +39,7 @@ func guardedRouter(t *testing.T) *guarded {
 	t.Helper()
 	path := program(t, buildProgram)
 	g := &guarded{hook: filepath.Join(filepath.Dir(path), "skillrouter-hook"), data: t.TempDir(), home: t.TempDir()}
-	cmd := exec.Command("go", "build", "-tags", "nomsgpack", "-o", g.hook, "skillrouter/cmd/skillrouter-hook")
+	cmd := exec.Command("go", "build", "-tags", "nomsgpack", "-o", g.hook, "github.com/skillrouter/skillrouter/cmd/skillrouter-hook")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"skillrouter/cmd/app"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // undocumented are the routes that the OpenAPI document may lack, by the beginning of their paths, and why.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/config"
-	"skillrouter/internal/database/postgres"
-	"skillrouter/internal/errs"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/internal/database/postgres"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // modelCheckTime bounds doctor's question to the model's endpoint.

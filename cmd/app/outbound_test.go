@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // dialers are the files that may hold what opens connections or runs programs,

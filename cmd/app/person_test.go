@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/app"
 )
 
 // speaker calls a router over plain HTTP.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 const (

@@ -20,10 +20,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/scripts/soak/early"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/scripts/soak/early"
 )
 
 // startTime is how long a started process may take to answer.
@@ -71,7 +71,7 @@ func TestMain(m *testing.M) {
 // build builds the program as it ships.
 func build() (string, error) {
 	path := filepath.Join(buildDir, "skillrouter")
-	cmd := exec.Command("go", "build", "-tags", "nomsgpack", "-o", path, "skillrouter/cmd/skillrouter")
+	cmd := exec.Command("go", "build", "-tags", "nomsgpack", "-o", path, "github.com/skillrouter/skillrouter/cmd/skillrouter")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", errors.New(string(output))

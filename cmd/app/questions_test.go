@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // questionsAsked is when the questions are asked: a Wednesday afternoon.

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"skillrouter/cmd/app"
-	"skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
 )
 
 // TestReadOnlyMedium holds B13: verify called a sound folder on a medium that is

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/cli"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/cli"
 )
 
 // recorded holds requests with what a router answered to them, over HTTP, MCP and the command line, in

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // oldSecret is the n-th secret that a version before left in the databases.

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/database"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // A restore unpacks into stagingPrefix…, inside the data folder, and looks

@@ -10,17 +10,17 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter/cmd/config"
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/database"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/file"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/operational/person"
-	operationalstore "skillrouter/operational/store"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational/person"
+	operationalstore "github.com/skillrouter/skillrouter/operational/store"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // OwnerToken returns the secret in dir's owner.token, making it at the first

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
 )
 
 // serverRounds is how often the server is stopped at once; SKILLROUTER_TEST_ROUNDS says otherwise.

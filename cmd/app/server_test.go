@@ -17,11 +17,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/internal/committer"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // TestServerIsRefused: what could lose what is acknowledged, and what is somebody else's, is refused, and nothing is changed.

@@ -14,13 +14,13 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/database"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/file"
-	"skillrouter/operational"
-	operationalstore "skillrouter/operational/store"
-	"skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/operational"
+	operationalstore "github.com/skillrouter/skillrouter/operational/store"
+	"github.com/skillrouter/skillrouter/router/feed"
 )
 
 // refuseLost refuses a data folder that lost a database, before any is opened. A database gets its name once it is whole and on disk,

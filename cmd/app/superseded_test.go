@@ -10,15 +10,15 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
-	learningstore "skillrouter/learning/store"
-	"skillrouter/router/contexts"
-	"skillrouter/router/kind"
-	"skillrouter/router/search"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	learningstore "github.com/skillrouter/skillrouter/learning/store"
+	"github.com/skillrouter/skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/router/search"
 )
 
 // superseding are pairs of texts of which the later stands in the earlier one's place.

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning/experience"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/knowledge"
-	"skillrouter/router"
-	"skillrouter/router/client"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/router/client"
-	"skillrouter/router/exchange"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/exchange"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 // pagesOf writes everything that a router remembers as Markdown.

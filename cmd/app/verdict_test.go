@@ -14,7 +14,7 @@ import (
 
 	"github.com/glebarez/sqlite"
 
-	"skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/app"
 )
 
 // held takes a database for this process alone, and returns what lets go of it.

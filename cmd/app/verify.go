@@ -15,10 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/database"
-	"skillrouter/internal/database/wal"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/database/wal"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Verification is what was found in a backup or a data folder.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
 )
 
 // taught has an agent teach that a command worked after another failed, in sessions of its own invention.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // walled bears a token that is bound to the project shop.

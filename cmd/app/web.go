@@ -6,16 +6,16 @@ import (
 	"net/http"
 	"slices"
 
-	"skillrouter/internal/database"
-	"skillrouter/internal/principal"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/knowledge"
-	"skillrouter/router"
-	"skillrouter/router/feed"
-	"skillrouter/router/httpapi"
-	"skillrouter/router/kind"
-	"skillrouter/router/stream"
-	"skillrouter/router/web"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/router/stream"
+	"github.com/skillrouter/skillrouter/router/web"
 )
 
 // wireWeb builds the dashboard, on all that there is to show: it comes last.

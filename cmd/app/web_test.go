@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/locate"
 )
 
 // browser is somebody who looks at the dashboard of a router in this process.

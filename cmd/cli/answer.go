@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
 // An answer is shown by its type, whose members are named as in JSON. What a command says of it are three lines at most:

@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/records"
-	"skillrouter/learning/folder"
-	"skillrouter/learning/history"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/procedure"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/records"
+	"github.com/skillrouter/skillrouter/learning/folder"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // TestBrokenOffIsSaid has the router refuse what is under way: what was done of it is said before the router's words, and the code is the router's.

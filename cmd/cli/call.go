@@ -13,10 +13,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/router/client"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 func (s *shell) callCommand() *cobra.Command {

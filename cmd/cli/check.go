@@ -13,14 +13,14 @@ import (
 	"github.com/spf13/cobra"
 	"mvdan.cc/sh/v3/syntax"
 
-	"skillrouter/cmd/hook/respond"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/redact"
-	"skillrouter/learning/guard"
-	"skillrouter/learning/guard/act"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/lesson"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/hook/respond"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // exitWarned is the exit code of a check that warns: with exitDone and

@@ -17,9 +17,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/config"
-	"skillrouter/cmd/hook/respond"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/hook/respond"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // The exit codes. `skillrouter run` passes on its child's instead.

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/comms"
-	"skillrouter/internal/operation"
-	"skillrouter/learning/history"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/procedure"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 // Bounds of what the router is asked when somebody presses the tab key.

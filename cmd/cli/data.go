@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/database"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // backedUp is what backup prints.

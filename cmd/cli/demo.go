@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/config"
-	"skillrouter/comms"
-	"skillrouter/internal/errs"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // demoPace is how long the tour waits after each thing that it shows: long

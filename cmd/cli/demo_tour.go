@@ -14,10 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/errs"
-	"skillrouter/operational"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // demoWidth is the column at which a command that is shown goes on in another line.

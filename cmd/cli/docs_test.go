@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"skillrouter/cmd/cli"
+	"github.com/skillrouter/skillrouter/cmd/cli"
 )
 
 var update = flag.Bool("update", false, "write the generated page instead of comparing it")

@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/errs"
-	"skillrouter/learning/shelf"
-	"skillrouter/router"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // doctorTime bounds the router's own examination, which reads whole databases.

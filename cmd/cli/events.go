@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/router/client"
-	"skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/feed"
 )
 
 func (s *shell) eventsCommand() *cobra.Command {

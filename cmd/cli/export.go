@@ -15,10 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/internal/errs"
-	"skillrouter/router/client"
-	"skillrouter/router/exchange"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/exchange"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 // The formats of an export.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/locate"
 )
 
 var (

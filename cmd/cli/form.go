@@ -17,11 +17,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/operation"
-	"skillrouter/internal/safetext"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // Most commands are one operation of a service, and plain.go makes them. One that does more says what it does as a

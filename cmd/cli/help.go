@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // family is a group of commands. `skillrouter help` shows those in sight, `skillrouter help all` the others too.

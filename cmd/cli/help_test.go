@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"mvdan.cc/sh/v3/syntax"
 
-	"skillrouter/cmd/cli"
+	"github.com/skillrouter/skillrouter/cmd/cli"
 )
 
 // mostInSight is how many commands `skillrouter help` may show: what one looks through at once.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"skillrouter/learning"
-	"skillrouter/router/search"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/router/search"
 )
 
 // contentLines bounds what is shown of one text; the rest is a --json away.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/hook"
-	"skillrouter/cmd/hook/offline"
-	"skillrouter/cmd/hook/respond"
-	"skillrouter/cmd/locate"
-	"skillrouter/cmd/records"
-	"skillrouter/internal/safetext"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/cmd/hook/offline"
+	"github.com/skillrouter/skillrouter/cmd/hook/respond"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/records"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // hookUsage is what people read of it; agents run it.

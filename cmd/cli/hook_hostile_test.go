@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/cli"
-	"skillrouter/cmd/hook"
-	"skillrouter/cmd/hook/respond"
+	"github.com/skillrouter/skillrouter/cmd/cli"
+	"github.com/skillrouter/skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/cmd/hook/respond"
 )
 
 // hooks run a hook as the two programs do: the whole one, and the small one with

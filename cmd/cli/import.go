@@ -14,11 +14,11 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/records"
-	"skillrouter/learning/knowledge"
-	"skillrouter/router/client"
-	"skillrouter/router/exchange"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/cmd/records"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/exchange"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 // maxListed bounds how many refusals are listed for people; --json lists all.

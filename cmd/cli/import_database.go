@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
-	"skillrouter/cmd/records"
-	"skillrouter/router/exchange"
+	"github.com/skillrouter/skillrouter/cmd/records"
+	"github.com/skillrouter/skillrouter/router/exchange"
 )
 
 // documentOf reads an SQLite database as the JSON document that its program exports: an object of lists by their names, or

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/records"
-	"skillrouter/router/exchange"
+	"github.com/skillrouter/skillrouter/cmd/records"
+	"github.com/skillrouter/skillrouter/router/exchange"
 )
 
 // madeDatabase is a database that statements make.

@@ -10,12 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"skillrouter/cmd/records"
-	"skillrouter/internal/check"
-	"skillrouter/learning/knowledge"
-	"skillrouter/router/client"
-	"skillrouter/router/exchange"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/cmd/records"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/exchange"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 // Bounds of what is sent to the router in one request.

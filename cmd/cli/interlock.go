@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"skillrouter/comms"
+	"github.com/skillrouter/skillrouter/comms"
 )
 
 func (s *shell) interlockCommand() *cobra.Command {

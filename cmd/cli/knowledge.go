@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/internal/check"
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/verdict"
-	"skillrouter/router/client"
-	"skillrouter/router/search"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/verdict"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/search"
 )
 
 func (s *shell) searchCommand() *cobra.Command {

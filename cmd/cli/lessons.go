@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/internal/safetext"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 const lessonRows = "number=NO title lesson_type=TYPE domain severity level status+proposed confidence=CONF occurrence_count=SEEN last_occurred=LAST"

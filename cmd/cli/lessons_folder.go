@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning/folder"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/learning/folder"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // lessonsFolder is the commands on a lessons folder and on files of notes.

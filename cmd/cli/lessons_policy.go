@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/internal/check"
-	"skillrouter/learning/folder"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/learning/folder"
 )
 
 func (s *shell) lessonsPreflight() *cobra.Command {

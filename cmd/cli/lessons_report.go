@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning/lesson"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // maxLessonFile bounds a file of lessons, in bytes: what the router takes in one call.

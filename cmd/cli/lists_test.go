@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/cli"
+	"github.com/skillrouter/skillrouter/cmd/cli"
 )
 
 // TestListsAreWalked: every command that bounds how many rows it shows stands in the script of lists, where it says that there are more.

@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/router/client"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 func (s *shell) mcpCommand() *cobra.Command {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/cli"
-	"skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/cli"
+	"github.com/skillrouter/skillrouter/cmd/config"
 )
 
 // serveApp runs a router in this process until the test ends, and returns its URL.

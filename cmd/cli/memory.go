@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/internal/safetext"
-	"skillrouter/learning/lesson"
-	"skillrouter/router"
-	"skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/kind"
 )
 
 func (s *shell) memoryCommand() *cobra.Command {

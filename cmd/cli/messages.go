@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/comms"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/router"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 func (s *shell) messagesCommand() *cobra.Command {

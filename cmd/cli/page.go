@@ -11,8 +11,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"skillrouter/learning/folder"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/learning/folder"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // A page is a template for what people are shown of an answer (see package text/template). Each value in it is said as in

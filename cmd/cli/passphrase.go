@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"skillrouter/cmd/app"
-	"skillrouter/internal/errs"
-	"skillrouter/operational/person"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational/person"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // passphraseFlags gives all commands, by their root, the flags by which a person says who he is.

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"skillrouter/internal/operation"
-	"skillrouter/learning"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // Most commands are one operation of a service, and are made of what is said of that beside the service (see package

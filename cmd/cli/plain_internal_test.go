@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/operation"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // answer has a member of each form that answers have.

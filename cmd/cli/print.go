@@ -13,8 +13,8 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // cellWidth bounds a table's cells, in characters: a line should fit a terminal.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 func TestCell(t *testing.T) {

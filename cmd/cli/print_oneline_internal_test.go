@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning/guard"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // TestTitlesStandOnOneLine: nothing that an agent wrote begins a line of its own where the program speaks.

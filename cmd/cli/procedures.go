@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/learning/procedure"
-	"skillrouter/learning/runbooks"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/learning/runbooks"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 const procedureRows = "persona name version category steps runs success_rate=SUCCESS description"

@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/internal/check"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/procedure"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // procedureRun is one going through a procedure at the command line.

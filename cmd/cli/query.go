@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/learning"
-	"skillrouter/router"
-	"skillrouter/router/client"
-	"skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/contexts"
 )
 
 func (s *shell) queryCommand() *cobra.Command {

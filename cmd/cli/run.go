@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/hook/respond"
-	"skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/cmd/hook/respond"
+	"github.com/skillrouter/skillrouter/internal/check"
 )
 
 // What a shell exits with when a command cannot be run

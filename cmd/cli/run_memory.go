@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/hook/respond"
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/learning/episode"
-	"skillrouter/router/client"
-	"skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/cmd/hook/respond"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/contexts"
 )
 
 // Bounds of what the wrapper does for an agent that has no hooks.

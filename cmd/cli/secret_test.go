@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/cli"
-	"skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/cli"
+	"github.com/skillrouter/skillrouter/cmd/locate"
 )
 
 // TestOwnersTokenGoesToTheOwnersRouterAlone: the secret in the data folder is sent over the socket of the router that

@@ -14,10 +14,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter/cmd/hook/respond"
-	"skillrouter/cmd/setup"
-	"skillrouter/internal/check"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/hook/respond"
+	"github.com/skillrouter/skillrouter/cmd/setup"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // Bounds of looking whether a setup works.

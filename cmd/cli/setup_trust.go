@@ -12,12 +12,12 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/cmd/hook/respond"
-	"skillrouter/cmd/locate"
-	"skillrouter/cmd/setup"
-	"skillrouter/comms"
-	"skillrouter/operational"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/hook/respond"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/setup"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // Bounds of asking whether an agent runs what is set up.

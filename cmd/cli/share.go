@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/errs"
-	"skillrouter/learning/folder"
-	"skillrouter/learning/share"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/folder"
+	"github.com/skillrouter/skillrouter/learning/share"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // sharing is what `skillrouter share` did, without a word of what waits: agents read it.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/cmd/config"
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // shell is what every command works with: where it reads and writes, and how
@@ -71,7 +71,7 @@ func (s *shell) client() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.dial(to, client.Options{UserAgent: "skillrouter/" + version().Version, Passphrase: s.passphrase, Trace: s.env("TRACEPARENT")})
+	return s.dial(to, client.Options{UserAgent: "github.com/skillrouter/skillrouter/" + version().Version, Passphrase: s.passphrase, Trace: s.env("TRACEPARENT")})
 }
 
 // dial makes a client of a router, which believes whom the settings do.

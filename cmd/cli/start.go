@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/cmd/locate"
-	"skillrouter/cmd/process"
-	"skillrouter/internal/errs"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // Times and bounds of starting a router that is not there.

@@ -34,9 +34,9 @@ func TestStartUp(t *testing.T) {
 	var bytes, allocations int
 	packages := map[string]bool{}
 	for line := range strings.Lines(string(out)) {
-		// init skillrouter/tfidf @2.3 ms, 0.071 ms clock, 27064 bytes, 41 allocs
+		// init github.com/skillrouter/skillrouter/tfidf @2.3 ms, 0.071 ms clock, 27064 bytes, 41 allocs
 		words := strings.Fields(line)
-		if len(words) != 11 || words[0] != "init" || words[1] != "skillrouter" && !strings.HasPrefix(words[1], "skillrouter/") || strings.HasSuffix(words[1], "_test") {
+		if len(words) != 11 || words[0] != "init" || words[1] != "skillrouter" && !strings.HasPrefix(words[1], "github.com/skillrouter/skillrouter/") || strings.HasSuffix(words[1], "_test") {
 			continue
 		}
 		b, errBytes := strconv.Atoi(words[7])
@@ -48,7 +48,7 @@ func TestStartUp(t *testing.T) {
 		packages[words[1]] = true
 		bytes, allocations = bytes+b, allocations+a
 	}
-	if !packages["skillrouter/learning/store"] || !packages["skillrouter/router/question"] {
+	if !packages["github.com/skillrouter/skillrouter/learning/store"] || !packages["github.com/skillrouter/skillrouter/router/question"] {
 		t.Fatalf("the trace was not read:\n%s", out)
 	}
 	if bytes > maxStartBytes || allocations > maxStartAllocations {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/decision"
-	"skillrouter/router/client"
-	"skillrouter/router/trash"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/decision"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/trash"
 )
 
 const changeRows = "number=NO operation=DONE kind id title project by at=WHEN until"

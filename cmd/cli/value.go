@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/router/value"
+	"github.com/skillrouter/skillrouter/router/value"
 )
 
 func (s *shell) valueCommand() *cobra.Command {

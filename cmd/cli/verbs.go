@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/internal/errs"
-	"skillrouter/router"
-	"skillrouter/router/client"
-	"skillrouter/router/search"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/search"
 )
 
 // Every kind of memory has the same verbs: add, list, show, edit and delete. What is

@@ -15,11 +15,11 @@ import (
 	"golang.org/x/term"
 	shellwords "mvdan.cc/sh/v3/shell"
 
-	"skillrouter/learning/guard"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
-	"skillrouter/router/client"
-	"skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/feed"
 )
 
 // watchedBefore is how many things are shown that happened before.

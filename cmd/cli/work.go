@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/escalation"
-	"skillrouter/learning/experience"
-	"skillrouter/operational"
-	"skillrouter/router/client"
-	"skillrouter/router/session"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/escalation"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/session"
 )
 
 // These are the kinds of what a team works at. How a plain command is made of its line, see plain.go.

@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/internal/committer"
-	"skillrouter/internal/errs"
-	"skillrouter/operational"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // Times of a wrapper.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // Config is every setting of the running sidecar, in the order in which they are documented. The tag yaml is the name in

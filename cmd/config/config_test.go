@@ -10,8 +10,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/cmd/config"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 func write(t *testing.T, text string) string {

@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // formerKey is a key by the name that it had.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // formerPorts is what the setting of these ports was called.

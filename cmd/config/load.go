@@ -9,8 +9,8 @@ import (
 	"runtime"
 	"strings"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/file"
 )
 
 // Origin says where a setting's value is from: "default", a file's path, an

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // Setting is one setting as it is named outside of Go: a dotted key in the

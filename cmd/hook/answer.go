@@ -3,7 +3,7 @@ package hook
 import (
 	"slices"
 
-	"skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
 // Verdict is what the guard says of a tool's use.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/cmd/hook"
 )
 
 // TestJudge holds the answers to what each agent documents.

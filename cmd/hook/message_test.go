@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 	"unicode/utf16"
 
-	"skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/cmd/hook"
 )
 
 // wide writes a text in UTF-16.

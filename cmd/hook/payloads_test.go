@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/cmd/hook"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

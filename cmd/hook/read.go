@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // Call is what an agent told its hook, whatever its dialect.

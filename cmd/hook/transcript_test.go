@@ -3,7 +3,7 @@ package hook_test
 import (
 	"testing"
 
-	"skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/cmd/hook"
 )
 
 // TestTranscriptCalls reads uses of tools in the order in which they ended, and passes over all else.

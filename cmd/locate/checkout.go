@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/file"
 )
 
 // maxGitFile bounds each file of git's that is read, in bytes: one names a

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/cmd/config"
-	"skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/internal/check"
 )
 
 // ProjectFile is a file that names the project of its folder and of those below.

@@ -20,11 +20,11 @@ import (
 	"syscall"
 	"time"
 
-	"skillrouter/cmd/config"
-	"skillrouter/cmd/process"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/file"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Place is what a command was told of its router. The zero value finds this

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/cmd/process"
-	"skillrouter/internal/check"
-	"skillrouter/internal/file"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 //go:embed names.txt

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"skillrouter/cmd/process"
-	"skillrouter/tfidf/wordlist/wordlisttest"
+	"github.com/skillrouter/skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 // TestMain lets this program be run as what an agent runs: it says who it is.

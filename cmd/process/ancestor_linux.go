@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/internal/file"
 )
 
 func parent() int { return os.Getppid() }

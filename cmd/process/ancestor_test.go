@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/cmd/process"
 )
 
 func TestAncestors(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/cmd/process"
 )
 
 // listens makes a socket in a folder that only its user may enter, and connects to it.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/cmd/process"
 )
 
 // TestPortHolder finds this process by a port that it listens on, and nobody by one that it gave back.

@@ -20,11 +20,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/hook/respond"
-	"skillrouter/cmd/process"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/file"
-	"skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/cmd/hook/respond"
+	"github.com/skillrouter/skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/learning/history"
 )
 
 // Bounds of reading.

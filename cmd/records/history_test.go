@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/records"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/history"
-	"skillrouter/learning/store"
+	"github.com/skillrouter/skillrouter/cmd/records"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/store"
 )
 
 // call is a command with its result, as Claude Code records it.

@@ -12,11 +12,11 @@ import (
 
 	_ "github.com/glebarez/go-sqlite"
 
-	"skillrouter/cmd/records"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/cmd/records"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/history"
 )
 
 // TestOpenCodeDatabase reads the database that opencode 1.18 keeps its sessions in, while opencode has it open and after that.

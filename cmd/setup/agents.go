@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/errs"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // serverName is the name of our MCP server in every agent's configuration.

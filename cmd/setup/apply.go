@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/file"
 )
 
 // Apply makes the changes: all of them, or none. What is needed to undo them is

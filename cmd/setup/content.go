@@ -4,7 +4,7 @@ import (
 	_ "embed"
 	"strings"
 
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // rules is what agents with our tools are told, and shellRules those without tools: the same by commands. They stand in every

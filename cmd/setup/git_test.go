@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/setup"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/setup"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // TestGitHook: what was there is called, kept to the byte and put back; doing it twice changes nothing.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/cmd/setup"
+	"github.com/skillrouter/skillrouter/cmd/setup"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
 // ourHook tells a hook that setup wrote, whatever the program's path and name.

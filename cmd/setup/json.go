@@ -9,7 +9,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // jsonEdit puts members into an object and elements into lists of a JSON file,

@@ -11,7 +11,7 @@ import (
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // maxFile bounds a configuration file, in bytes: the state that Claude Code

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/cmd/setup"
+	"github.com/skillrouter/skillrouter/cmd/setup"
 )
 
 const pluginDir = "../../scripts/package/claude-code"

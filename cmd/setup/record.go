@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/file"
 )
 
 // Store is the folder in which it is kept what setups did, one file for each

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // Agent is a coding agent that can be set up.

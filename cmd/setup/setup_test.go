@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tailscale/hujson"
 
-	"skillrouter/cmd/setup"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/setup"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // TestLaterEdits sees that what people change after a setup outlives its removal.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/internal/file"
 )
 
 // Trust is whether an agent runs what is set up for it, as far as its own files

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/setup"
+	"github.com/skillrouter/skillrouter/cmd/setup"
 )
 
 // TestTrust holds what is read of whether an agent runs what was set up: yes, no,

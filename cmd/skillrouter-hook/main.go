@@ -6,8 +6,8 @@ package main
 import (
 	"os"
 
-	"skillrouter/cmd/hook/respond"
-	"skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/cmd/hook/respond"
+	"github.com/skillrouter/skillrouter/cmd/process"
 )
 
 func main() {

@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/locate"
 )
 
 // confine is the variable that turns this test's program into one that confines
@@ -157,7 +157,7 @@ func build(t *testing.T) string {
 		t.Skip("builds and runs the real program")
 	}
 	program := filepath.Join(t.TempDir(), "skillrouter")
-	cmd := exec.Command("go", "build", "-tags", "nomsgpack", "-o", program, "skillrouter/cmd/skillrouter")
+	cmd := exec.Command("go", "build", "-tags", "nomsgpack", "-o", program, "github.com/skillrouter/skillrouter/cmd/skillrouter")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Fatal(string(output))

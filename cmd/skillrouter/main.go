@@ -4,8 +4,8 @@ package main
 import (
 	"os"
 
-	"skillrouter/cmd/cli"
-	"skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/cmd/cli"
+	"github.com/skillrouter/skillrouter/cmd/process"
 )
 
 func main() {

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/comms"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 func heartbeatMakesKnown(t *testing.T, as func(principal.Principal) caller) {

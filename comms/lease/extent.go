@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // Bounds of what an agent may hold for itself alone.

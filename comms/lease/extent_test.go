@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"testing"
 
-	"skillrouter/comms/lease"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/comms/lease"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // TestAnAgentHoldsNoLargePart: what keeps the others from a large part of a project is a captain's, also as a list of patterns, and

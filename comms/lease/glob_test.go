@@ -8,7 +8,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"pgregory.net/rapid"
 
-	"skillrouter/comms/lease"
+	"github.com/skillrouter/skillrouter/comms/lease"
 )
 
 func compile(t rapid.TB, pattern string) lease.Glob {

@@ -7,9 +7,9 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/internal/clock"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Service is what agents and their Captain can do with leases. Leases implements it beside the

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 func TestCheckAgentID(t *testing.T) {

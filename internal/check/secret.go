@@ -1,8 +1,8 @@
 package check
 
 import (
-	"skillrouter/internal/errs"
-	"skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/redact"
 )
 
 // NoSecret returns an error that names the field if the text contains a secret. It is for

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 func TestHoldsSecretNamesTheField(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"sync"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // Bounds of a Committer.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // ledger is a database for a Committer: what was applied, and what is committed.

@@ -15,10 +15,10 @@ import (
 	_ "github.com/glebarez/go-sqlite"
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/errs"
-	"skillrouter/migrations"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/migrations"
 )
 
 func open(t *testing.T, dir, name string) (*database.DB, error) {

@@ -7,8 +7,8 @@ import (
 
 	gosqlite "github.com/glebarez/go-sqlite"
 
-	"skillrouter/internal/database/postgres"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/database/postgres"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // SQLite's primary result codes that callers can do something about

@@ -16,9 +16,9 @@ import (
 	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/errs"
-	"skillrouter/migrations"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/migrations"
 )
 
 // Inspect refuses a file that must not be opened for writing. A file that is

@@ -12,8 +12,8 @@ import (
 	"github.com/glebarez/sqlite"
 	"github.com/pressly/goose/v3"
 
-	"skillrouter/internal/clock"
-	"skillrouter/migrations"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/migrations"
 )
 
 // provider applies the steps of a database. goose is given them as functions: its

@@ -6,7 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/committer"
 )
 
 // numberedTables are the tables whose rows the writer numbers, by database: no number is given twice, whatever became of its row.

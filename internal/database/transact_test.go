@@ -10,10 +10,10 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/database"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // TestNumbers: events get numbers without a gap, also after a write that failed, and no number is given twice, even if

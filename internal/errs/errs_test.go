@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 func TestExplain(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"testing"
 
-	"skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/internal/file"
 )
 
 // TestReplaceFile: the new text is there with its mode, and a file that cannot be replaced leaves nothing beside it.

@@ -182,43 +182,43 @@ func TestImports(t *testing.T) {
 // TestImportsRefuses is the negative control: the rules can fail.
 func TestImportsRefuses(t *testing.T) {
 	for _, pair := range [][2]string{
-		{"learning", "skillrouter/operational"},
-		{"learning", "skillrouter/learning/lesson"},
-		{"learning/knowledge", "skillrouter/learning/episode"},
-		{"learning/fact", "skillrouter/learning/episode"},
-		{"learning/glossary", "skillrouter/learning/likeness"}, // a room without a line
-		{"router/kind", "skillrouter/learning/worktree"},
-		{"learning/lesson", "skillrouter/learning/guard"},
-		{"learning/guard/rule", "skillrouter/learning/lesson"},
-		{"operational", "skillrouter/learning"},
-		{"tfidf", "skillrouter/internal/errs"},
-		{"internal/errs", "skillrouter/internal/check"},
-		{"internal/committer", "skillrouter/learning"},
-		{"internal/committer", "skillrouter/internal/trace"},
-		{"learning/guard/act", "skillrouter/internal/database"},
-		{"tfidf/wordlist", "skillrouter/tfidf"},
-		{"tfidf/text", "skillrouter/tfidf"},
-		{"tfidf", "skillrouter/tfidf/keep"},
-		{"tfidf/keep", "skillrouter/learning/shelf"},
-		{"learning/guard/act", "skillrouter/learning"},
-		{"router/classify", "skillrouter/router"},
-		{"router/transfer", "skillrouter/router/classify"},
-		{"router", "skillrouter/router/search"},
-		{"router/search", "skillrouter/router/contexts"},
-		{"router/session", "skillrouter/router"},
-		{"router/kind", "skillrouter/router/search"},
-		{"router", "skillrouter/router/kind"},
-		{"router/mcpserver", "skillrouter/router/follow"},
-		{"router/client/plain", "skillrouter/learning"},
-		{"router/cluster", "skillrouter/router/httpapi"},
+		{"learning", "github.com/skillrouter/skillrouter/operational"},
+		{"learning", "github.com/skillrouter/skillrouter/learning/lesson"},
+		{"learning/knowledge", "github.com/skillrouter/skillrouter/learning/episode"},
+		{"learning/fact", "github.com/skillrouter/skillrouter/learning/episode"},
+		{"learning/glossary", "github.com/skillrouter/skillrouter/learning/likeness"}, // a room without a line
+		{"router/kind", "github.com/skillrouter/skillrouter/learning/worktree"},
+		{"learning/lesson", "github.com/skillrouter/skillrouter/learning/guard"},
+		{"learning/guard/rule", "github.com/skillrouter/skillrouter/learning/lesson"},
+		{"operational", "github.com/skillrouter/skillrouter/learning"},
+		{"tfidf", "github.com/skillrouter/skillrouter/internal/errs"},
+		{"internal/errs", "github.com/skillrouter/skillrouter/internal/check"},
+		{"internal/committer", "github.com/skillrouter/skillrouter/learning"},
+		{"internal/committer", "github.com/skillrouter/skillrouter/internal/trace"},
+		{"learning/guard/act", "github.com/skillrouter/skillrouter/internal/database"},
+		{"tfidf/wordlist", "github.com/skillrouter/skillrouter/tfidf"},
+		{"tfidf/text", "github.com/skillrouter/skillrouter/tfidf"},
+		{"tfidf", "github.com/skillrouter/skillrouter/tfidf/keep"},
+		{"tfidf/keep", "github.com/skillrouter/skillrouter/learning/shelf"},
+		{"learning/guard/act", "github.com/skillrouter/skillrouter/learning"},
+		{"router/classify", "github.com/skillrouter/skillrouter/router"},
+		{"router/transfer", "github.com/skillrouter/skillrouter/router/classify"},
+		{"router", "github.com/skillrouter/skillrouter/router/search"},
+		{"router/search", "github.com/skillrouter/skillrouter/router/contexts"},
+		{"router/session", "github.com/skillrouter/skillrouter/router"},
+		{"router/kind", "github.com/skillrouter/skillrouter/router/search"},
+		{"router", "github.com/skillrouter/skillrouter/router/kind"},
+		{"router/mcpserver", "github.com/skillrouter/skillrouter/router/follow"},
+		{"router/client/plain", "github.com/skillrouter/skillrouter/learning"},
+		{"router/cluster", "github.com/skillrouter/skillrouter/router/httpapi"},
 		{"comms", "gorm.io/gorm"},
-		{"router/httpapi", "skillrouter/router/mcpserver"},
-		{"router", "skillrouter/cmd/config"},
+		{"router/httpapi", "github.com/skillrouter/skillrouter/router/mcpserver"},
+		{"router", "github.com/skillrouter/skillrouter/cmd/config"},
 		{"learning/store", "github.com/glebarez/sqlite"},
 		{"cmd/app", "github.com/jackc/pgx/v5"},
 		{"cmd/app", "gorm.io/gorm"},
-		{"internal/database", "skillrouter/operational"},
-		{"internal/database/databasetest", "skillrouter/cmd/app"},
+		{"internal/database", "github.com/skillrouter/skillrouter/operational"},
+		{"internal/database/databasetest", "github.com/skillrouter/skillrouter/cmd/app"},
 		{"router/mcpserver", "github.com/gin-gonic/gin"},
 		{"router/feed", "html/template"},
 		{"router/web", "text/template"},
@@ -270,7 +270,7 @@ func refusal(importer, other string) string {
 			return importer + " imports " + other + ", which belongs in " + strings.Join(where, ", ")
 		}
 	}
-	other, ours := strings.CutPrefix(other, "skillrouter/")
+	other, ours := strings.CutPrefix(other, "github.com/skillrouter/skillrouter/")
 	if !ours {
 		return ""
 	}
@@ -312,7 +312,7 @@ func TestRoomsDoNotLinkTheApplication(t *testing.T) {
 	for dir, imported := range tests {
 		seen := map[string]bool{dir: true}
 		for todo := append(imported, packages[dir]...); len(todo) > 0; todo = todo[1:] {
-			if other, ours := strings.CutPrefix(todo[0], "skillrouter/"); ours && !seen[other] {
+			if other, ours := strings.CutPrefix(todo[0], "github.com/skillrouter/skillrouter/"); ours && !seen[other] {
 				seen[other] = true
 				todo = append(todo, packages[other]...)
 			}

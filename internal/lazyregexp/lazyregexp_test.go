@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 func TestLazily(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/markdown"
+	"github.com/skillrouter/skillrouter/internal/markdown"
 )
 
 func TestPlain(t *testing.T) {

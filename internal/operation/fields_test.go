@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/operation"
 )
 
 type color string

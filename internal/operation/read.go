@@ -14,8 +14,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
 // A call gives what a method takes in up to three places: the path of its address names things, the query asks, and what is

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/overlay"
+	"github.com/skillrouter/skillrouter/internal/overlay"
 )
 
 func TestOverlay(t *testing.T) {

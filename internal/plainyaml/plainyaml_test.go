@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/plainyaml"
+	"github.com/skillrouter/skillrouter/internal/plainyaml"
 )
 
 func TestDecode(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // TestNames: another case and other blanks make no other project. Those that are two stay two, and a token finds its own projects alone.

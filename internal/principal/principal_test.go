@@ -3,7 +3,7 @@ package principal_test
 import (
 	"testing"
 
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // TestWhoActs: an agent's token acts as its own agent, a captain's as any, and

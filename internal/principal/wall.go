@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // MaxProjects is how many projects a token may be bound to: a team's, not a list of all.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/internal/redact"
 )
 
 // This file measures the redaction on two collections that were written before it was changed: texts as agents write

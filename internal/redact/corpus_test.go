@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/internal/redact"
 )
 
 // This file measures the redaction: how many of the secrets that people and

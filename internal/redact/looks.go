@@ -8,8 +8,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/internal/redact"
 )
 
 // TestPrivate: what stands between the tags is kept nowhere, however they are written; where they are only spoken of, nothing is cut.

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // maxLevels is how often escapes are resolved: JSON stands in strings of JSON, which stand in JSON.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"skillrouter/internal/redact"
-	"skillrouter/tfidf/wordlist/wordlisttest"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 // TestRedactWords holds the list of what the redaction knows to the form of lists.

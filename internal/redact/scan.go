@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // redactText is what the redaction knows of secrets; what its lines say is told in it.

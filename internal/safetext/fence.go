@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // Fencer makes the marks that enclose a text of an agent when a model reads it. A mark is

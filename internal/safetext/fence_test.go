@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 func TestNothingIsTakenForStructure(t *testing.T) {

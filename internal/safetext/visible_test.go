@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // TestVisible: characters without a picture can spell text that a model or a

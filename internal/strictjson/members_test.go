@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
 type inner struct {

@@ -17,9 +17,9 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // What encoding/json lets pass, two readers of the same text can understand

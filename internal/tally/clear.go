@@ -3,9 +3,9 @@ package tally
 import (
 	"context"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/committer"
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // Step deletes up to limit rows of a persona that were there when it was called, those of last or a lesser number. It returns how many it deleted, and how

@@ -9,9 +9,9 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Condition is a compiled condition. It may be evaluated by several at once.

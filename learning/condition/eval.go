@@ -11,7 +11,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // evaluation is one evaluation of a condition. It walks the tree that the

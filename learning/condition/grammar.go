@@ -17,7 +17,7 @@ import (
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/parser/lexer"
 
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Grammar is what may stand in a condition of one kind. The expression

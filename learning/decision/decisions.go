@@ -9,14 +9,14 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/operation"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/redact"
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
 )
 
 // MaxPrompt bounds a prompt that is heard, in bytes: of a longer one nothing is kept.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/learning/knowledge"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 //go:embed languages.txt

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/learning/knowledge"
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // Bounds of what a person says that is to be kept to.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/tally"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/tally"
 )
 
 // clearStep is how many episodes one transaction of Clear deletes: each

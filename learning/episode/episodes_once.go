@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // originSpace is the name space of the ids of episodes that stand for an event elsewhere.

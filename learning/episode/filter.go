@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // resolve checks a filter and replaces what stands for something else: the

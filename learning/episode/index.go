@@ -3,8 +3,8 @@ package episode
 import (
 	"encoding/json"
 
-	"skillrouter/learning/shelf"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // IndexKind is the kind of the index of episodes.

@@ -1,6 +1,6 @@
 package episode
 
-import "skillrouter/internal/operation"
+import "github.com/skillrouter/skillrouter/internal/operation"
 
 const anEpisode = "The episode's id, percent-encoded as one segment of the path, or its number"
 

@@ -3,8 +3,8 @@ package episode
 import (
 	"context"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning/shelf"
 )
 
 // Store keeps episodes. learning/store implements it on learning.db.

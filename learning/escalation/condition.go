@@ -1,9 +1,9 @@
 package escalation
 
 import (
-	"skillrouter/learning"
-	"skillrouter/learning/condition"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/condition"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // fields are what a condition sees of a lesson. They hold only what is

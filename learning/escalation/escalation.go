@@ -10,12 +10,12 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/defaults"
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/condition"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/condition"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // defaultRules are the rules that come with the program.

@@ -7,12 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/condition"
-	"skillrouter/learning/escalation"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/condition"
+	"github.com/skillrouter/skillrouter/learning/escalation"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // plainLesson is a lesson that no default rule speaks of.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/plainyaml"
-	"skillrouter/learning/condition"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/plainyaml"
+	"github.com/skillrouter/skillrouter/learning/condition"
 )
 
 // DomainSupervisor is the group of rules that goes to whoever supervises the

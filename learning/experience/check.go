@@ -8,13 +8,13 @@ import (
 	"math"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/redact"
-	"skillrouter/internal/strictjson"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // Bounds of experiences.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/strictjson"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
 )
 
 // experienceEpisode renders an experience as the episode that it is to the

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
 )
 
 // takenEpisode is an episode that was checked.

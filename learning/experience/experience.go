@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // Service is the experience server's view of the one pipeline: episodes with

@@ -1,6 +1,6 @@
 package experience
 
-import "skillrouter/internal/operation"
+import "github.com/skillrouter/skillrouter/internal/operation"
 
 const itsNumber = "Its number"
 

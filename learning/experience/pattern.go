@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // GeneralDomain is the domain of what belongs to none in particular (MNEMOSYNE's word for it).

@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // Tx is one transaction on experiences and on what is learned from them.

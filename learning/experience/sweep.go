@@ -6,9 +6,9 @@ import (
 	"errors"
 	"time"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 const (

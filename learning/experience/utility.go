@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // Every formula and constant of an experience's scores, of the patterns of

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // near tells whether two figures agree to what an independent computation in

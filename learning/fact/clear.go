@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 
-	"skillrouter/internal/principal"
-	"skillrouter/internal/tally"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/tally"
 )
 
 // clearStep is how many facts one transaction of Clear deletes.

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Service is what can be done with facts: values that an agent keeps under

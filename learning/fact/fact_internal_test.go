@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/redact"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // matchSlowly is a glob's meaning, one character at a time.

@@ -4,8 +4,8 @@ import (
 	"path"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // glob is a pattern of Query: one of path.Match in which * and ? take slashes too, and [! is [^.

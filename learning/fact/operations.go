@@ -1,6 +1,6 @@
 package fact
 
-import "skillrouter/internal/operation"
+import "github.com/skillrouter/skillrouter/internal/operation"
 
 const one = "/{persona}/{key}"
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning/shelf"
 )
 
 // Store keeps facts. learning/store implements it on learning.db.

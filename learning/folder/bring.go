@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/redact"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // Lessons are what a folder asks of a lesson.Service.

@@ -1,6 +1,6 @@
 package folder_test
 
-import "skillrouter/internal/errs"
+import "github.com/skillrouter/skillrouter/internal/errs"
 
 // explain is an error as a person is told of it.
 func explain(err error) string {

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/file"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // Dir is an open lessons folder. Nothing is read or written outside of it,

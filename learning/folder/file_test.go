@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"skillrouter/learning"
-	"skillrouter/learning/folder"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/folder"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // lines makes texts that are hard on a format: quotes, colons, indentation, line ends of every kind.

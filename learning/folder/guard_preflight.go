@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/defaults"
 )
 
 // maxArtifact bounds what is read of a preflight, in bytes.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/folder"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/folder"
 )
 
 // guard writes a policy, runs the guard and returns what it found, as it was kept.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/defaults"
-	"skillrouter/internal/errs"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // SchemaVersion is that of index.json, as the original lessons folder's tools write it.

@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"slices"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
 // encode is v as a file of JSON: indented, as people and diffs read it.

@@ -10,9 +10,9 @@ import (
 	"time"
 	"unicode"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // ownKey is the key under which a file says what a lesson has beyond the original lessons folder's keys.

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/markdown"
-	"skillrouter/learning/guard/act"
-	"skillrouter/learning/lesson"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/markdown"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // NotesCategory is the category of lessons that were read from notes.

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"unicode"
 
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/markdown"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/markdown"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // part is a part of a lesson that a label can name.

@@ -13,11 +13,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/folder"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/folder"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 func notes(t testing.TB, text string) folder.Notes {

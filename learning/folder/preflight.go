@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/markdown"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/markdown"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // preflightPlace is where preflights are kept, within the repository.

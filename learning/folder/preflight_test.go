@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/folder"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/folder"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // repo is a repository with the seed's lessons folder and their index in it.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // Bounds of a command that a policy names.

@@ -17,10 +17,10 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"skillrouter/internal/defaults"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/redact"
-	"skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
 // EngineCommand runs the policy's reviewer command: a ReviewRequest as JSON on

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/plainyaml"
-	"skillrouter/learning/share"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/plainyaml"
+	"github.com/skillrouter/skillrouter/learning/share"
 )
 
 // A project's shared memory lies in its git repository, a file for each entry: SharedPlace/KIND/SLUG-ID8.md. Whoever can

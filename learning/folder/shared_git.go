@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/share"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/share"
 )
 
 // Origin is who committed a shared file as it is.

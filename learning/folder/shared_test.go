@@ -13,10 +13,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/folder"
-	"skillrouter/learning/share"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/folder"
+	"github.com/skillrouter/skillrouter/learning/share"
 )
 
 // repository is a folder that git keeps.

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // maxSlug bounds the readable part of a file's name, in bytes: with the rest it

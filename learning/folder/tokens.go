@@ -10,7 +10,7 @@ import (
 
 	"github.com/kljensen/snowball/english"
 
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // Weights of a task's words.

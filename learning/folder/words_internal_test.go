@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf/wordlist/wordlisttest"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 func TestWordsList(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/committer"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // Copy is what hooks judge by while the router is away. Its Router and Version are the caller's to say.

@@ -3,9 +3,9 @@ package guard
 import (
 	"slices"
 
-	"skillrouter/learning/guard/act"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // Covers implements lesson.ruleKeeper. It does not reason about rules: it asks the stored one for

@@ -3,8 +3,8 @@ package guard
 import (
 	"context"
 
-	"skillrouter/internal/principal"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // Fitting returns the active rules whose words fit a task best, best first. It

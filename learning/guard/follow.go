@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // CheckAside is Check on a node that follows the one which writes: it judges by the rules alone. Only what nothing speaks against, and what neither reads a file

@@ -12,15 +12,15 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/defaults"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/trace"
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/trace"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // Guards is the Service beside the database: the Guard with rules that

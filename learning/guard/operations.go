@@ -1,6 +1,6 @@
 package guard
 
-import "skillrouter/internal/operation"
+import "github.com/skillrouter/skillrouter/internal/operation"
 
 const aRule = "The rule's id, percent-encoded as one segment of the path"
 

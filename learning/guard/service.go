@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // Service is what can be done with the guard. Guards implements it beside

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/history"
 )
 
 // TestAnswers holds which failures are answered, by testdata/answers.txt: sessions that were learned, and then failures with what

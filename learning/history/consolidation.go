@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter/internal/safetext"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 // ConsolidationService makes memory of what was said: from the transcript of a

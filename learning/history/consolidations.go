@@ -9,15 +9,15 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/decision"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/decision"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 // EpisodeRecorder records an episode once, whoever comes by it how often. Episodes is one.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // class is what kind of failure a command's is.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/learning/decision"
-	"skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/learning/decision"
+	"github.com/skillrouter/skillrouter/learning/fact"
 )
 
 // statedFact is what a transcript says of one key. What is stated later takes the place of what was stated before.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/history"
 )
 
 // TestGone: a fix that runs what is no longer there in the working tree is not told, nor one of which nobody could see whether it is.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/history"
 )
 
 // TestRulesEndOnHostileTranscripts gives the rules what is large in each way in

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // readMessages reads JSON; read is false for a text that is none, such as one that begins with a bracket.

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/redact"
 )
 
 // observed is a session's steps with what the rules see in them.

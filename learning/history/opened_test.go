@@ -3,9 +3,9 @@ package history_test
 import (
 	"testing"
 
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/learning/history"
-	"skillrouter/learning/store"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/store"
 )
 
 // emptyStore is an empty store of what was learned.

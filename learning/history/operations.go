@@ -1,6 +1,6 @@
 package history
 
-import "skillrouter/internal/operation"
+import "github.com/skillrouter/skillrouter/internal/operation"
 
 // maxSteps bounds a request of steps, in bytes: what a reader sends at once, with room for JSON's escapes.
 const maxSteps = 16 << 20

@@ -13,15 +13,15 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/redact"
-	"skillrouter/learning"
-	"skillrouter/learning/decision"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/decision"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 // roles lists the roles of turns.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
 )
 
 // ProposalStore keeps transcripts' traces and what they propose.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	kept "skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	kept "github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // RuleLessons are the lessons, of which some are proposed: rules of the guard once somebody confirms them. lesson.Lessons is one.

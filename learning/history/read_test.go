@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/history"
 )
 
 // TestReaderIgnoresOtherTypes: a member that an agent writes in another form costs no step, and a line beyond the bound is passed over.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Replay measures on sessions that took place what they would have been told: at each session's start the

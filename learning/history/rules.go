@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/decision"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/decision"
 )
 
 // Rules is the Extractor that asks no model. It finds errors with what fixed

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/learning/decision"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/learning/decision"
 )
 
 // scene is a transcript in its order: what was run and changed, and what was said.

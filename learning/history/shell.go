@@ -9,10 +9,10 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/learning/guard/act"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // simple is one simple command of a shell text.

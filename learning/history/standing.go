@@ -1,8 +1,8 @@
 package history
 
 import (
-	"skillrouter/learning/decision"
-	"skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/decision"
+	"github.com/skillrouter/skillrouter/learning/episode"
 )
 
 // standingConfidence is what a sentence that is to be kept to is worth: a person said it, of whatever it is.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/learning/decision"
-	"skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/learning/decision"
+	"github.com/skillrouter/skillrouter/learning/episode"
 )
 
 // SummaryEvent is the name of the episodes that say how a session went.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/episode"
 )
 
 const sessionText = `{"type":"user","message":{"role":"user","content":"<system-reminder>nothing</system-reminder>"}}

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/safetext"
-	"skillrouter/learning/worktree"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/learning/worktree"
 )
 
 // Bounds of what is told of an incident, in bytes.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/history"
 )
 
 // TestAgentsTranscripts reads what Claude Code 2.1.330, Codex 0.169 and Gemini CLI

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // VouchedOnly has agents told only what a person accepted, or what more than one token taught. It is called before the service is used.

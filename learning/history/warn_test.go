@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"testing"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/history"
 )
 
 // stalled is a store whose reads fail once the disk stands still.

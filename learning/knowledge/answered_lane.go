@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"skillrouter/learning/shelf"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // LaneUsed is a Reason's lane: the entry answered a question like this one.

@@ -3,9 +3,9 @@ package knowledge
 import (
 	"strings"
 
-	"skillrouter/learning"
-	"skillrouter/learning/shelf"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // IndexKind is the kind of the index of knowledge.

@@ -3,7 +3,7 @@ package knowledge
 import (
 	"context"
 
-	"skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/operation"
 )
 
 const anEntry = "The entry's id, percent-encoded as one segment of the path"

@@ -5,8 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // prepared is a draft that was checked and redacted, and needs only to be

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strconv"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/shelf"
-	"skillrouter/learning/subject"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/learning/subject"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // Search implements Service. It needs ScopeRead.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"maps"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/shelf"
 )
 
 // Store keeps entries. learning/store implements it on learning.db.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Take takes in entries of another router, or of another system. An entry

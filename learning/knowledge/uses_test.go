@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/shelf"
 )
 
 func TestUsesAreWrittenInBatches(t *testing.T) {

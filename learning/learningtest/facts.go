@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/fact"
 )
 
 // FactWorld is a FactService under test, and the clock that it goes by.

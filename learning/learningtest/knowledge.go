@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
 )
 
 func draft(title, content string) knowledge.Draft {

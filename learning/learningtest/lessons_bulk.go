@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // distinct returns a lesson's draft whose words are nobody else's, for any i.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/internal/safetext"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // ApprovalState is what became of an action that the guard blocked.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // TestWhoHasMostGivesWay: a flood in many names of one token takes away nobody else's.

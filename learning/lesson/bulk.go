@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Bounds of a bulk call of lessons. A group is one write: large enough to share

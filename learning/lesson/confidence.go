@@ -4,9 +4,9 @@ import (
 	"math"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Every formula and constant of confidence, utility and weight stands in this file.

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 var believedAt = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // GuardStore keeps the guard's ledger. It is part of PipelineStore.

@@ -3,11 +3,11 @@ package lesson
 import (
 	"strings"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/likeness"
-	"skillrouter/learning/shelf"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/likeness"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // IndexKind is the kind of the index of lessons.

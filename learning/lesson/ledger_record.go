@@ -4,10 +4,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/internal/safetext"
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // Withhold takes out of a check what its agent meant to do, unless p is that

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/overlay"
-	"skillrouter/internal/safetext"
-	"skillrouter/learning"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/internal/overlay"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // Service is what can be done with lessons. Lessons implements it beside

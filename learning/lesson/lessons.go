@@ -8,12 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/likeness"
-	"skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/likeness"
+	"github.com/skillrouter/skillrouter/learning/shelf"
 )
 
 // Lessons is the Service beside the database. Load opens its index at

@@ -1,6 +1,6 @@
 package lesson
 
-import "skillrouter/internal/operation"
+import "github.com/skillrouter/skillrouter/internal/operation"
 
 const (
 	aLesson  = "The lesson's id, percent-encoded as one segment of the path, or its number"

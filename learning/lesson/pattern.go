@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // PatternService is what can be done with patterns. Patterns implements it

@@ -3,8 +3,8 @@ package lesson
 import (
 	"slices"
 
-	"skillrouter/learning"
-	"skillrouter/learning/likeness"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/likeness"
 )
 
 // failed counts the failures of the lesson's commands. Three of one command,

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/defaults"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/overlay"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/redact"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/overlay"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // EventPatternEdited is the type of the event of a pattern that somebody changed.

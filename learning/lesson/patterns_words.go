@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/learning"
-	"skillrouter/learning/likeness"
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/likeness"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // describe names a pattern and says what it is about, in its representative's words.

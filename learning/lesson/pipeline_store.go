@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning"
-	"skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/shelf"
 )
 
 // PipelineStore keeps lessons, patterns, their evidence and what happened to

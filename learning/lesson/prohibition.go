@@ -3,10 +3,10 @@ package lesson
 import (
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/markdown"
-	"skillrouter/learning"
-	"skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/markdown"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
 )
 
 // CategoryProhibition is the category of what a text forbids.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"skillrouter/learning/likeness"
+	"github.com/skillrouter/skillrouter/learning/likeness"
 )
 
 // Rebuild builds the index anew from the database, and reads in what reports

@@ -3,7 +3,7 @@ package lesson
 import (
 	"time"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 func (q *Query) unfiltered() bool { return q.CrossDomain == nil || *q.CrossDomain || q.Domain == "" }

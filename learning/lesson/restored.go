@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
 )
 
 // RestoreRule lets a demoted rule block again, with a row in its lesson's history and an event.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/redact"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Retire implements Service. It needs ScopeAgent, and the agent that

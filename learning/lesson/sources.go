@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // maxAncestors bounds how many lessons are looked at to see that a lesson is

@@ -7,15 +7,15 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/defaults"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/overlay"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/redact"
-	"skillrouter/learning"
-	"skillrouter/learning/likeness"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/overlay"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/likeness"
 )
 
 // Take takes in lessons of another router as they are: none is merged with

@@ -1,6 +1,6 @@
 package lesson
 
-import "skillrouter/learning"
+import "github.com/skillrouter/skillrouter/learning"
 
 // A report is untrusted if nobody has proven who sent it, such as a datagram
 // without a signature: its draft has the trust TrustImported. It may be stored

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Bounds of the likeness. They make the cost of a report the same with a

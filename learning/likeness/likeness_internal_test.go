@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 type pair struct {

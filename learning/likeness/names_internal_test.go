@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf/text"
-	"skillrouter/tfidf/wordlist/wordlisttest"
+	"github.com/skillrouter/skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 func TestNamesList(t *testing.T) {

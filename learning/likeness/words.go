@@ -7,11 +7,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/learning"
-	"skillrouter/tfidf/text"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // Bounds of what is read of a lesson for its likeness.

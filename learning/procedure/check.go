@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/redact"
-	"skillrouter/learning"
-	"skillrouter/learning/condition"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/condition"
 )
 
 // Bounds of procedures and runs.

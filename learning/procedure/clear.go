@@ -3,9 +3,9 @@ package procedure
 import (
 	"context"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/tally"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/tally"
 )
 
 // clearStep is how many procedures Clear reads at once.

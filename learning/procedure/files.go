@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // File is a file that holds a procedure, as whoever watches the folder read it.

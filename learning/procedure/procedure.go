@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // Service is what can be done with procedures: steps that worked, to

@@ -9,16 +9,16 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/committer"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
-	"skillrouter/learning/shelf"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // Procedures is the Service beside the database. Load opens its

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/redact"
-	"skillrouter/learning"
-	"skillrouter/learning/condition"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/condition"
 )
 
 // begin makes the run of a procedure, with the parameters put into its steps.

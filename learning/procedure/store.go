@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning"
-	"skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/shelf"
 )
 
 // Store keeps procedures and their runs. learning/store implements it on learning.db.

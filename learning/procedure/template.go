@@ -8,9 +8,9 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // templateName is ${name} in an action or a command line. $${name} stands for

@@ -3,7 +3,7 @@ package propagation
 import (
 	_ "embed"
 
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 //go:embed domains.txt

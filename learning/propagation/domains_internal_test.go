@@ -3,7 +3,7 @@ package propagation
 import (
 	"testing"
 
-	"skillrouter/tfidf/wordlist/wordlisttest"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 func TestDomainsList(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"sync"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // Notice is a lesson that is news to somebody.

@@ -3,8 +3,8 @@ package propagation
 import (
 	"context"
 
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // Store has the lessons. learning/store implements it on learning.db.

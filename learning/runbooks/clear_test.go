@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/learning/procedure"
-	"skillrouter/learning/runbooks"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/learning/runbooks"
 )
 
 // clear clears what the persona default has.

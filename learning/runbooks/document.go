@@ -19,10 +19,10 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/plainyaml"
-	"skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/plainyaml"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 // Bounds of a file.

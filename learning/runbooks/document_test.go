@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/learning/procedure"
-	"skillrouter/learning/runbooks"
+	"github.com/skillrouter/skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/learning/runbooks"
 )
 
 var update = flag.Bool("update", false, "write the golden file instead of comparing it")

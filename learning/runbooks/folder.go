@@ -14,12 +14,12 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/committer"
-	"skillrouter/internal/defaults"
-	"skillrouter/internal/errs"
-	files "skillrouter/internal/file"
-	"skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	files "github.com/skillrouter/skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 // Options are what a Folder may do without.

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning/procedure"
-	"skillrouter/learning/runbooks"
-	"skillrouter/learning/store"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/learning/runbooks"
+	"github.com/skillrouter/skillrouter/learning/store"
 )
 
 // world is procedures on a database, and a folder of them.

@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	files "skillrouter/internal/file"
-	"skillrouter/learning"
-	"skillrouter/learning/procedure"
+	files "github.com/skillrouter/skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 // Bounds of the folder.

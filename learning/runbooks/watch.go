@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/committer"
 )
 
 // When the folder is looked at.

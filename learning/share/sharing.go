@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // Memory is where entries are read from, and where those that were accepted go.

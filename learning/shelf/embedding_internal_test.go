@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // random is a vector of independent parts, around a centre that all texts have in

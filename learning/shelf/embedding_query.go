@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/redact"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // Figures of a search by meaning.

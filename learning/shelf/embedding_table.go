@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // Figures of a search in a table.

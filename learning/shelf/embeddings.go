@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 var _ EmbeddingService = (*Vectors)(nil)

@@ -3,7 +3,7 @@ package shelf
 import (
 	"math"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // Exact lets the weights of reasons add up, from the first to the last, to

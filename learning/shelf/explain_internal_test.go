@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // drawnParts draws the reasons of a score and the score, which is their sum times a

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // authorTag begins the engine's tag that says who wrote something. No tag that

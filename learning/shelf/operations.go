@@ -1,6 +1,6 @@
 package shelf
 
-import "skillrouter/internal/operation"
+import "github.com/skillrouter/skillrouter/internal/operation"
 
 // Operations is how the methods of an EmbeddingService are called from outside.
 var Operations = operation.Of("system", "/api/embeddings",

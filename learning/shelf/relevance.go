@@ -1,9 +1,9 @@
 package shelf
 
 import (
-	"skillrouter/learning"
-	"skillrouter/tfidf"
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // Relevance is how probably a hit is what was meant, by what speaks for it. What meaning found, or what others said of a

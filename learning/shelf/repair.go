@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"skillrouter/learning"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // The steps of a repair.

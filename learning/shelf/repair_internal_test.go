@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // counting counts how often other kinds are asked.

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/principal"
-	"skillrouter/internal/trace"
-	"skillrouter/learning"
-	"skillrouter/tfidf"
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/trace"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // ShelfQuery is what a kind asks its Shelf. Its Limit is how many hits are wanted.

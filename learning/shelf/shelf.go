@@ -8,9 +8,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"skillrouter/learning"
-	"skillrouter/tfidf"
-	"skillrouter/tfidf/keep"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf/keep"
 )
 
 // Shelf is a collection that is found: the rows of one kind of memory, the

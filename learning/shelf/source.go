@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // IndexKind is a kind of what is stored and found by an index.

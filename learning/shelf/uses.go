@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/committer"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Bounds of counting uses. The counts are an aid to ranking and tidying up:

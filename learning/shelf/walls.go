@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync"
 
-	"skillrouter/internal/principal"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // maxWalls is how many sets of projects a Shelf keeps an index for: those whose tokens asked last. Another set's is made anew

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 var approvals = table.Of[lesson.Approval]("approvals", "Number num", "Agent agent_id", "Withheld", "Holder").Numbered("num")

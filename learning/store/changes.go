@@ -14,12 +14,12 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/database/table"
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/history"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // changed says which rows a memory of a kind is, so that any change of it can be kept and taken back without knowing what it says.

@@ -10,11 +10,11 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/database/table"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 func openChanges(t *testing.T) *Store {

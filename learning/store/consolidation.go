@@ -5,8 +5,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/learning/history"
 )
 
 var _ history.ProposalStore = (*Store)(nil)

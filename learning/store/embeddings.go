@@ -8,8 +8,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/learning/shelf"
 )
 
 var _ shelf.EmbeddingStore = (*Store)(nil)

@@ -6,7 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/learning/shelf"
 )
 
 // TestStoredVectorsKeepTheirForm reads a vector as the version before stored it, and stores one in the same form.

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/learning/experience"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // ExpiredExperiences implements experience.Reader.

@@ -8,10 +8,10 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/learning"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/shelf"
 )
 
 var _ fact.Store = (*Store)(nil)

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/internal/tally"
-	"skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/tally"
+	"github.com/skillrouter/skillrouter/learning/history"
 )
 
 // FactHoldings counts facts by their persona and category; those that have expired at that time are counted apart.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"database/sql"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/lesson"
-	"skillrouter/learning/procedure"
-	"skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/learning/shelf"
 )
 
 var _ shelf.IndexStore = (*Store)(nil)

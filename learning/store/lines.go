@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
 )
 
 // What of each kind's rows an index chooses by, with the same columns: of knowledge it lies in one index of the database, so that no text is read.

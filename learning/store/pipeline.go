@@ -8,8 +8,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/learning/experience"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 var _ lesson.PipelineStore = (*Store)(nil)

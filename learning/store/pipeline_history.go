@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 var lessonChanges = table.Listed("lesson_changes", []string{"seq", "lesson_id", "kind", "agent_id", "note", "was", "became", "at"}, func(c *lesson.Change) []any {

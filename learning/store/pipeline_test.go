@@ -14,12 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/internal/database"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
-	"skillrouter/learning/store"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/store"
 )
 
 // open opens a learning.db of the test's own.

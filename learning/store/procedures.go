@@ -8,9 +8,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/learning"
-	"skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 var _ procedure.Store = (*Store)(nil)

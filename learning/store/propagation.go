@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/learning/propagation"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/learning/propagation"
 )
 
 var _ propagation.Store = (*Store)(nil)

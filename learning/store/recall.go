@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 var _ lesson.RecallStore = (*Store)(nil)

@@ -6,7 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/database/table"
 )
 
 // scanner reads one row and says how many bytes it counts for.

@@ -5,8 +5,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 var runRows = table.Of[procedure.StoredRun]("runs", "Number num", "Of procedure", "Procedure name", "Steps", "Next").Numbered("num")

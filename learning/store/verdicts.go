@@ -7,9 +7,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/verdict"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/verdict"
 )
 
 var _ verdict.Store = (*Store)(nil)

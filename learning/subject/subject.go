@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/tfidf/text"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 //go:embed subject.txt

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf/text"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 func TestWords(t *testing.T) {

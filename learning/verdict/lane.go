@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // The weights of what was learned from use. They are judgements, bounded so

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Bounds of the background work.

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"sync"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/committer"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // knowledgeItem begins the items that are entries of the knowledge.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 //go:embed words.txt

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // Bounds of one look.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning/worktree"
+	"github.com/skillrouter/skillrouter/learning/worktree"
 )
 
 // trees makes the trees of the collection, and returns their folders by name.

@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // EscalationWorld is a World in which escalations can be raised, as the router does it itself.

@@ -8,8 +8,8 @@ import (
 	"context"
 	"testing"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // World is a fresh, empty installation under test.

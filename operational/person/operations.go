@@ -1,6 +1,6 @@
 package person
 
-import "skillrouter/internal/operation"
+import "github.com/skillrouter/skillrouter/internal/operation"
 
 // Operations is how the methods of a PersonService are called from outside.
 var Operations = operation.Of("tokens", "/api/passphrase",

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // TestWhatWaitsIsNumbered makes each write after which another number of messages waits for an

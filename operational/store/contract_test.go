@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/database"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/operational/operationaltest"
-	"skillrouter/operational/store"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational/operationaltest"
+	"github.com/skillrouter/skillrouter/operational/store"
 )
 
 // open opens a fresh operational.db, with its committer running until the test ends.

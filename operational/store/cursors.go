@@ -6,8 +6,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Cursor implements operational.EscalationStore.

@@ -8,9 +8,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/internal/errs"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // messages are read and written by the thousand.

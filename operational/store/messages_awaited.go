@@ -6,9 +6,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/database/table"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // waitingFor is true of agent a and a message while that is a's to acknowledge.

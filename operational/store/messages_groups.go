@@ -5,8 +5,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // takeable is true of a message to a group that an agent may have a copy of: what halts

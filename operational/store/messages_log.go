@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/database/table"
-	"skillrouter/internal/eventlog"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // SignalLog is the stored messages as a log of events, for who follows the

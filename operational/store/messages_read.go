@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 
-	"skillrouter/internal/defaults"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // MessageLog returns what the query selects, the latest first, and the seq

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Names returns up to limit names of each kind: of tasks the open ones

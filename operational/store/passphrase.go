@@ -5,9 +5,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/internal/eventlog"
-	"skillrouter/operational/person"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/operational/person"
 )
 
 var _ person.PassphraseStore = (*Store)(nil)

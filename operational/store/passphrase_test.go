@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/operational/person"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational/person"
 )
 
 const phrase = "correct horse battery staple"

@@ -5,10 +5,10 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/eventlog"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 var findings = table.Of[operational.Finding]("findings", "Environment environments.name", "Project environments.project", "ScanID").

@@ -8,10 +8,10 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/database/table"
-	"skillrouter/internal/eventlog"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 var _ operational.ReminderStore = (*Store)(nil)

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // expected is what a reminder has to do: come due once, when the clock is first

@@ -10,13 +10,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter/comms"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/operational/operationaltest"
-	"skillrouter/operational/store"
-	"skillrouter/router/reminder"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational/operationaltest"
+	"github.com/skillrouter/skillrouter/operational/store"
+	"github.com/skillrouter/skillrouter/router/reminder"
 )
 
 // movable is a clock that stands still until it is moved.

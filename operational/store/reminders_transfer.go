@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // valuesOfQuery bounds the values of one query: databases bound its variables.

@@ -5,10 +5,10 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/database/table"
-	"skillrouter/internal/errs"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 var _ operational.SessionStore = (*Store)(nil)

@@ -12,10 +12,10 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/database/table"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
 )
 
 // MaxEvents bounds one answer of Events.

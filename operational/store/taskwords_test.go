@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // TestTaskWords compares listings and summaries by words with a look at every task: of a few tasks and of many, of words that

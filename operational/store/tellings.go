@@ -10,8 +10,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // toldRow is a telling (Telling 0 and no Kind), or an item of one. What all items have from their telling is in its row alone, but for

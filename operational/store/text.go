@@ -9,7 +9,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
-	"skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/database/table"
 )
 
 // maxFilterWords is how many words of a filter are looked for: each is a pass

@@ -6,9 +6,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/table"
-	"skillrouter/internal/eventlog"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 var _ operational.TokenStore = (*Store)(nil)

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/operational/operationaltest"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational/operationaltest"
 )
 
 func TestTokens(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/database/table"
 )
 
 // maxWaiting bounds how many waiting messages are counted of one agent; past

@@ -4,9 +4,9 @@ import (
 	"context"
 	"database/sql"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/database/table"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // wordsAtOnce is how many rows one page of a scan for the search index has, or

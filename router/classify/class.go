@@ -1,6 +1,6 @@
 package classify
 
-import "skillrouter/internal/safetext"
+import "github.com/skillrouter/skillrouter/internal/safetext"
 
 // Class is what a question is about, and so which source can answer it.
 type Class string

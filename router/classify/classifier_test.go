@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 // leastAccuracy is what the embedded model may not fall under on the

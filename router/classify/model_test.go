@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 func modelFile(t testing.TB) []byte {

@@ -9,8 +9,8 @@ import (
 	"github.com/kljensen/snowball/english"
 	"golang.org/x/text/unicode/norm"
 
-	"skillrouter/tfidf/text"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // MaxPhraseWords bounds how much of a question is read for its intent: what is

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 // grammar makes lines. Its file has three kinds of section:

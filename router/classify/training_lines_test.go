@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 // The make-up of the training set.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 // Labelled is a question and the class it should get.

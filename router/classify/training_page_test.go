@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter/router/classify"
-	"skillrouter/scripts/page"
+	"github.com/skillrouter/skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/scripts/page"
 )
 
 // The generated part of the page lies between these marks; the rest is written by hand.

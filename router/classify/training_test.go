@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 var (

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
 // address is where a call goes.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"net/http"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // Backup has the router make a backup of both its databases and writes the

@@ -20,11 +20,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational/person"
-	"skillrouter/router/client/plain"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational/person"
+	"github.com/skillrouter/skillrouter/router/client/plain"
 )
 
 // Bounds of a client.

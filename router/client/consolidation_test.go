@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"testing"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/learning/learningtest"
-	"skillrouter/router/client"
-	"skillrouter/router/client/clienttest"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/client/clienttest"
 )
 
 // consolidating runs a whole router that accepts proposals from threshold, until the test ends or stop is called.

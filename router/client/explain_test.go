@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/client/clienttest"
+	"github.com/skillrouter/skillrouter/router/client/clienttest"
 
-	"skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
 )
 
 // TestExplainContract: the parts of a score add up to it as they were printed, too.

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/internal/clock"
-	"skillrouter/learning/learningtest"
-	"skillrouter/router/client"
-	"skillrouter/router/client/clienttest"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/client/clienttest"
 )
 
 // serveAt runs a whole router that goes by a clock, until the test ends or stop is called.

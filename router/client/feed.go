@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/router/feed"
 )
 
 // Feed follows the router's feed of events.

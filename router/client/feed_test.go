@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/operational"
-	"skillrouter/router/client"
-	"skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/feed"
 )
 
 // shears cuts the first streams of events after some bytes each, wherever in

@@ -14,9 +14,9 @@ import (
 
 	"github.com/tmaxmax/go-sse"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/errs"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Times and bounds of a follower.

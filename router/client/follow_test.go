@@ -14,9 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/operational"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 func frame(seq int64) string {

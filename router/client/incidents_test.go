@@ -3,13 +3,13 @@ package client_test
 import (
 	"testing"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/principal"
-	"skillrouter/learning/history"
-	"skillrouter/learning/learningtest"
-	"skillrouter/operational"
-	"skillrouter/router/client"
-	"skillrouter/router/client/clienttest"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/client/clienttest"
 )
 
 func TestIncidentsContract(t *testing.T) {

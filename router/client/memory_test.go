@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
-	"skillrouter/router"
-	"skillrouter/router/client"
-	"skillrouter/router/client/clienttest"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/client/clienttest"
 )
 
 // TestMemoryContract holds memories, contexts and figures to their promise over

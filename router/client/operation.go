@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"skillrouter/internal/operation"
-	"skillrouter/router/client/plain"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/router/client/plain"
 )
 
 // The operations of services are called by their methods: what fact.Service.Recall is over HTTP is said once, in

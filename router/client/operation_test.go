@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/operation"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/router/client"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // filled is a value of a type in which each field that is sent says something, of the values that it may have.

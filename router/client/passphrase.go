@@ -6,8 +6,8 @@ import (
 	"net/netip"
 	"net/url"
 
-	"skillrouter/internal/errs"
-	"skillrouter/operational/person"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational/person"
 )
 
 // Persons is person.PersonService of the router.

@@ -18,8 +18,8 @@ import (
 
 	"github.com/tmaxmax/go-sse"
 
-	"skillrouter/internal/errs"
-	"skillrouter/router/client/plain"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/client/plain"
 )
 
 const (

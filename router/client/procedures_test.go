@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/client/clienttest"
+	"github.com/skillrouter/skillrouter/router/client/clienttest"
 
-	"skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
 )
 
 func TestProcedureContract(t *testing.T) {

@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/operational/operationaltest"
-	"skillrouter/operational/store"
-	"skillrouter/router/client"
-	"skillrouter/router/client/clienttest"
-	"skillrouter/router/httpapi"
-	"skillrouter/router/reminder"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational/operationaltest"
+	"github.com/skillrouter/skillrouter/operational/store"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/client/clienttest"
+	"github.com/skillrouter/skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/router/reminder"
 )
 
 // TestRemindersContract runs the contract over HTTP. It serves the reminders

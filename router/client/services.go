@@ -3,9 +3,9 @@ package client
 import (
 	"context"
 
-	"skillrouter/learning/history"
-	"skillrouter/learning/lesson"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 // Some of what a command does is the same on a router and on what it has read itself, and takes a service. These are.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"skillrouter/router"
-	"skillrouter/router/client/plain"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/client/plain"
 )
 
 // System looks at the process that answers, rather than at what it holds.

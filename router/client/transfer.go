@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"io"
 
-	"skillrouter/internal/errs"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 // Transfer is transfer.Service over HTTP.

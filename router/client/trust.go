@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // Times of connections by HTTP/2, of which one bears all calls: one whose other end is gone without a word would hold each up to its time limit.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/errs"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // TestTrustIsAsked: who is believed is asked for https alone, so that no other start reads authorities; and what is wrong with it is told at once.

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/committer"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter/router/cluster"
+	"github.com/skillrouter/skillrouter/router/cluster"
 )
 
 // nodes are the ringers of a cluster's two nodes.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 var testSecret = Secret(strings.Repeat("s", minSecret))

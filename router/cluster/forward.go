@@ -18,10 +18,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/committer"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // Bounds of what a node hands on.

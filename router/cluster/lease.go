@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // ErrLost is the error of a writer whose lease holds no longer.

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/file"
 )
 
 const (

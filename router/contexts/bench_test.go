@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning/episode"
-	"skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/router/contexts"
 )
 
 // BenchmarkChoice is what a context costs beside the searches: as many

@@ -10,17 +10,17 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/defaults"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/safetext"
-	"skillrouter/internal/trace"
-	"skillrouter/learning"
-	"skillrouter/learning/worktree"
-	"skillrouter/operational"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/trace"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/worktree"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // Bounds of a context.

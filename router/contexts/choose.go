@@ -8,10 +8,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter/internal/safetext"
-	"skillrouter/learning"
-	"skillrouter/learning/worktree"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/worktree"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // Figures of the choice. docs/memory.md says what they mean for a reader, and

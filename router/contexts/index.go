@@ -10,11 +10,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // The sections that a start has beside those of kinds.

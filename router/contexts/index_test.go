@@ -12,15 +12,15 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/shelf"
-	"skillrouter/learning/store"
-	"skillrouter/router/contexts"
-	"skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/learning/store"
+	"github.com/skillrouter/skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/router/kind"
 )
 
 // shelved is a base of knowledge over a database of its own, and a builder over both.

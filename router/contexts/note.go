@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"skillrouter/internal/safetext"
-	"skillrouter/operational"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // note hands on what an agent was told. That a session begins is told of also where nothing was.

@@ -1,6 +1,6 @@
 package contexts
 
-import "skillrouter/internal/operation"
+import "github.com/skillrouter/skillrouter/internal/operation"
 
 // Operations is how the methods of a Service are called from outside.
 var Operations = operation.Of("context", "/api/context",

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter/learning/history"
-	"skillrouter/learning/subject"
-	"skillrouter/router"
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/subject"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // Figures of what is told with a prompt. A person's prompt is short and in everyday words, and most need nothing. What an

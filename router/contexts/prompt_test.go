@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning/guard"
-	"skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/router/contexts"
 )
 
 // TestPromptsProject: a prompt is told what belongs to it in its project and in none, no rule, and nothing twice.

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/guard"
-	"skillrouter/learning/lesson"
-	"skillrouter/router"
-	"skillrouter/router/contexts"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // judged is testdata/contexts.json: a memory, and tasks with what must and what

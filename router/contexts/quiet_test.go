@@ -10,13 +10,13 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/lesson"
-	"skillrouter/router"
-	"skillrouter/router/contexts"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // labelled is a block of testdata/quiet: what is asked in a project, and every entry that belongs to it.

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // maxEnds bounds how many places a text is offered to be cut at: the text that

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/history"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // Figures of what a session begins with.

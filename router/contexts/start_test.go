@@ -12,15 +12,15 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
-	"skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/contexts"
 )
 
 const day = 24 * time.Hour

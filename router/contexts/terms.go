@@ -7,11 +7,11 @@ import (
 	"math"
 	"slices"
 
-	"skillrouter/internal/check"
-	"skillrouter/learning"
-	"skillrouter/router"
-	"skillrouter/tfidf"
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // Figures of relevance.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/safetext"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // How every context that holds something begins; a small one has no room for many words.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/router/contexts"
 )
 
 // TestCountTokens compares with testdata/tokens.json, which holds the counts on

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // Bounds of what is kept of sessions.

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/lesson"
-	"skillrouter/router"
-	"skillrouter/router/contexts"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // dockerNotes are n notes of a team that writes of one topic, and three others.

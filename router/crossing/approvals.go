@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // SignalApproval is the signal by which an agent hears that a person allowed or refused what the guard blocked.

@@ -11,16 +11,16 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/defaults"
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/escalation"
-	"skillrouter/learning/propagation"
-	"skillrouter/operational"
-	"skillrouter/router"
-	"skillrouter/router/follow"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/escalation"
+	"github.com/skillrouter/skillrouter/learning/propagation"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/follow"
 )
 
 // Crossing carries what crosses between the domains: a lesson becomes an

@@ -10,17 +10,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/comms"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/escalation"
-	"skillrouter/learning/lesson"
-	"skillrouter/learning/propagation"
-	"skillrouter/operational"
-	"skillrouter/router"
-	"skillrouter/router/crossing"
-	"skillrouter/router/routertest/fixture"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/escalation"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/propagation"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/crossing"
+	"github.com/skillrouter/skillrouter/router/routertest/fixture"
 )
 
 func TestEscalates(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/operational"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // handoverMessage is how a session that has ended arrives in its successor's

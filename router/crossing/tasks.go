@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning/episode"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Importances of the episodes that finished tasks become: a failure teaches more.

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter/learning/guard"
-	"skillrouter/learning/history"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // MaxWaiting is how many of one kind are gathered: more than anybody decides at once. What does not fit comes when these are decided.

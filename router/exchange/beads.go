@@ -6,11 +6,11 @@ import (
 	"path"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/learning/knowledge"
-	"skillrouter/operational"
-	"skillrouter/router"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 // beadsFolder is where beads keeps a repository's issues.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/learning/episode"
-	"skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
 )
 
 // claudeMemTables are what claude-mem's database has of the lists in its export, and what stands in for it.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/experience"
-	"skillrouter/learning/knowledge"
-	"skillrouter/router"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 // engramFolder is where "engram sync" puts a repository's memories, in packed chunks.

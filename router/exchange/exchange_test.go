@@ -12,11 +12,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"skillrouter/learning/experience"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/lesson"
-	"skillrouter/router"
-	"skillrouter/router/exchange"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/exchange"
 )
 
 func read(t *testing.T, format, text string, o exchange.Options) (items []exchange.Item, err error) {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
 )
 
 // readGraph reads a knowledge graph: an entity becomes an entry with its

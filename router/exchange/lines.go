@@ -12,11 +12,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/strictjson"
-	"skillrouter/learning/knowledge"
-	"skillrouter/router"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 // MaxLine bounds a line, in bytes: the largest memory with JSON's escapes, and

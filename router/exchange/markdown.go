@@ -7,12 +7,12 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/markdown"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/lesson"
-	"skillrouter/router"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/markdown"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 var (

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
 )
 
 // readMem0 reads a list of memories, or an object that has it under results

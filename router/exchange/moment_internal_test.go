@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
 )
 
 // TestTimesAsNumbers: seconds and milliseconds since 1970 are times, as numbers and as texts; another number is none.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/router/kind"
 )
 
 // A page is a record as Markdown. What people read stands below its front

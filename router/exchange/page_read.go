@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skillrouter/router/kind"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 // readPage reads a page. It is false if the text is none.

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"skillrouter/router"
-	"skillrouter/router/exchange"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/exchange"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 func decoded(t interface{ Fatal(...any) }, kind string, text string) transfer.Record {

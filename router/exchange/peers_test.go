@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/learning/experience"
-	"skillrouter/learning/knowledge"
-	"skillrouter/operational"
-	"skillrouter/router/exchange"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/exchange"
 )
 
 // tasks are the records of beads' lines, and what was said of the others.

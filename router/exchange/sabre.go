@@ -5,12 +5,12 @@ import (
 	"io"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/experience"
-	"skillrouter/learning/fact"
-	"skillrouter/router"
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 // sabreTables read the facts in SABRE's facts.db.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/learning/experience"
-	"skillrouter/learning/fact"
-	"skillrouter/router/exchange"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/router/exchange"
 )
 
 // sabreEpisode is the line of SABRE's own plan.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
 )
 
 // ours is what our logs call the members that the experience server names otherwise, or what stands for one that is not

@@ -7,8 +7,8 @@ import (
 	"context"
 	"math"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
 )
 
 // Service is the one stream of what happened in both databases and in the

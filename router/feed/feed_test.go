@@ -15,16 +15,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
-	operationalstore "skillrouter/operational/store"
-	"skillrouter/router/feed"
-	"skillrouter/router/routertest/fixture"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
+	operationalstore "github.com/skillrouter/skillrouter/operational/store"
+	"github.com/skillrouter/skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/router/routertest/fixture"
 )
 
 // start runs a new Feed, as after a start, until stop is called.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Item is an event of the feed as all who follow it share it. It must not be changed.

@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/committer"
-	"skillrouter/internal/defaults"
-	"skillrouter/operational"
-	"skillrouter/router/follow"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/follow"
 )
 
 // Feed is the Service. It numbers what happens in three logs on one line.

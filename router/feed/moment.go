@@ -9,11 +9,11 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/safetext"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // The kinds of moments, as people choose between them.

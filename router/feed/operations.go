@@ -1,6 +1,6 @@
 package feed
 
-import "skillrouter/internal/operation"
+import "github.com/skillrouter/skillrouter/internal/operation"
 
 // Operations is how the methods of a Service and a TimelineService are called from outside.
 var Operations = struct{ Feed, Timeline operation.List }{

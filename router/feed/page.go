@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Bounds of one page of the feed's tables.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/router/feed"
 )
 
 // eventType is how the types of events are spelt.

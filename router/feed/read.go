@@ -3,8 +3,8 @@ package feed
 import (
 	"context"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // scan bounds how many events one answer passes over that the query does not ask for.

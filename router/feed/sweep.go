@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/committer"
-	"skillrouter/operational"
-	"skillrouter/router/follow"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/follow"
 )
 
 // Log is the event log of one database, whose oldest events can be removed.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Bounds of the feed's tail: what a client that fell behind for a few seconds

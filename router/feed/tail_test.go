@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"testing"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/router/feed"
-	"skillrouter/router/routertest/fixture"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/router/routertest/fixture"
 )
 
 // readLog is a log that counts how often its table is read, and lets a test

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/operational"
-	"skillrouter/router/kind"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // Type is a type of event that the feed may hold.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/eventlog"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // EventLog is the event log of one database.

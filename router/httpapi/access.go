@@ -7,8 +7,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"skillrouter/internal/operation"
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // access is what a route asks of its caller before the body is read, so that a caller without the right costs no more than the refusal.

@@ -11,16 +11,16 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/comms/commstest"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/operational/store"
-	"skillrouter/router/client"
-	"skillrouter/router/client/clienttest"
-	"skillrouter/router/httpapi"
-	"skillrouter/router/stream"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/comms/commstest"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational/store"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/client/clienttest"
+	"github.com/skillrouter/skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/router/stream"
 )
 
 // commsServer serves presence, mailbox and streams on a fresh database, and

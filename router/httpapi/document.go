@@ -11,8 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/operation"
 )
 
 // The OpenAPI document is derived from the typed handlers. What is served by
@@ -50,22 +50,22 @@ var notInNames = lazyregexp.New(`[^A-Za-z0-9._-]`)
 
 // roomNames are what stands before the names of a package's types.
 var roomNames = map[string]string{
-	"skillrouter/router/session":  "Session",
-	"skillrouter/router/feed":     "Feed",
-	"skillrouter/router/search":   "Search",
-	"skillrouter/router/contexts": "Context",
-	"skillrouter/router/value":    "Value",
+	"github.com/skillrouter/skillrouter/router/session":  "Session",
+	"github.com/skillrouter/skillrouter/router/feed":     "Feed",
+	"github.com/skillrouter/skillrouter/router/search":   "Search",
+	"github.com/skillrouter/skillrouter/router/contexts": "Context",
+	"github.com/skillrouter/skillrouter/router/value":    "Value",
 
-	"skillrouter/learning/episode":    "Episode",
-	"skillrouter/learning/experience": "Experience",
-	"skillrouter/learning/fact":       "Fact",
-	"skillrouter/learning/guard":      "Guard",
-	"skillrouter/learning/guard/rule": "Guard",
-	"skillrouter/learning/history":    "History",
-	"skillrouter/learning/knowledge":  "Knowledge",
-	"skillrouter/learning/lesson":     "Lesson",
-	"skillrouter/learning/procedure":  "Procedure",
-	"skillrouter/learning/share":      "Shared",
+	"github.com/skillrouter/skillrouter/learning/episode":    "Episode",
+	"github.com/skillrouter/skillrouter/learning/experience": "Experience",
+	"github.com/skillrouter/skillrouter/learning/fact":       "Fact",
+	"github.com/skillrouter/skillrouter/learning/guard":      "Guard",
+	"github.com/skillrouter/skillrouter/learning/guard/rule": "Guard",
+	"github.com/skillrouter/skillrouter/learning/history":    "History",
+	"github.com/skillrouter/skillrouter/learning/knowledge":  "Knowledge",
+	"github.com/skillrouter/skillrouter/learning/lesson":     "Lesson",
+	"github.com/skillrouter/skillrouter/learning/procedure":  "Procedure",
+	"github.com/skillrouter/skillrouter/learning/share":      "Shared",
 }
 
 // schemaName names a type in the OpenAPI document. Rooms have types of the same

@@ -7,7 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/goccy/go-yaml"
 
-	"skillrouter/router/transfer"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 //go:embed plain.yaml

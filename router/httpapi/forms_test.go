@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // TestForms: what monitors, shells and clients write otherwise than the routes are written is understood.

@@ -16,9 +16,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/operation"
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // route is an operation as HTTP offers it. What it takes and answers follows from the types of its method.

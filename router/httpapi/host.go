@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // hostCheck holds the names that this server may be called by.

@@ -15,11 +15,11 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 const ndjson = "application/x-ndjson"

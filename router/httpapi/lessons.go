@@ -3,9 +3,9 @@ package httpapi
 import (
 	"context"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/operation"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // maxLesson bounds one lesson, in bytes of JSON. All its texts and lists at

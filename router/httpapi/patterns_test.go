@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/lesson"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // patternDesk remembers what it was asked. The service itself is held to its

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/router"
-	"skillrouter/router/classify"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // echo answers every question with what it was asked.

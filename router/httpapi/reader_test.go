@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // TestReader reads every page that the reader links to: each operation has one, nothing

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"io"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/strictjson"
-	"skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
 )
 
 // records reads drafts from a stream, see texts.

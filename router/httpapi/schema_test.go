@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // TestSchemasOfBothDomains mounts routes of both domains whose types have a

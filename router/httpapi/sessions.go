@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/json"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/operation"
-	"skillrouter/learning/history"
-	"skillrouter/operational"
-	"skillrouter/router/session"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/session"
 )
 
 // The actions of POST /api/sessions.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/internal/operation"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
-	"skillrouter/router/search"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/search"
 )
 
 // What older clients ask and are answered in shapes of their own is the services' operations with another function.

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // SocketPort is the handler of a port that is for the event feed, as the experience server's

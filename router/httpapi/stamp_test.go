@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // TestStamp: what is said in the header of each answer is said when it begins, and keeps no stream from lasting as long as it wants to.

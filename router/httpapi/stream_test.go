@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // changingSecrets are secrets that change while streams ask for them.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/internal/errs"
-	"skillrouter/operational"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // commsEcho is presence and mailbox that answer what they were asked, as far as it

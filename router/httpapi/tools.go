@@ -7,10 +7,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/operation"
-	"skillrouter/internal/principal"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // toolCall is a call of a tool.

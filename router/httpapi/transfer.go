@@ -10,8 +10,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // streamStep is how long a client may take to accept one piece of a stream

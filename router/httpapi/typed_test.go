@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"skillrouter/operational"
-	"skillrouter/router/httpapi"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/httpapi"
 )
 
 // TestFirstRequests asks every kind of route at once what each derives when it

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"time"
 
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // admitted is a datagram that is to be acted on.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/comms"
+	"github.com/skillrouter/skillrouter/comms"
 )
 
 // counts are the mesh's state as it is shown, with the counters since the start.

@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
 // The datagram of CONTRACT.md: a header, and a JSON object that fills the rest.

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"skillrouter/internal/errs"
-	"skillrouter/router/interlock"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/interlock"
 )
 
 var at = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"maps"
 
-	"skillrouter/learning"
-	"skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/experience"
 )
 
 // experienceOf makes an experience of a build, a verification, a validation or

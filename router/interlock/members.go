@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/learning"
-	"skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/experience"
 )
 
 // members are a payload's, taken one by one under the names that senders may

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // store acts on a datagram that was admitted, and counts what became of it.

@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // Pace of what is told.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/tally"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/experience"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/tally"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // Episode is what is known of episodes. As a record it has its outcome, if it is an experience.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/tally"
-	"skillrouter/learning/fact"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/tally"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // Fact is what is known of facts.

@@ -11,15 +11,15 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/tally"
-	"skillrouter/learning"
-	"skillrouter/learning/shelf"
-	"skillrouter/router"
-	"skillrouter/tfidf"
-	"skillrouter/tfidf/keep"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/tally"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf/keep"
 )
 
 // Kind is what is known of a kind without its service: commands and files know it too.

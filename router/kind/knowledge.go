@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter/internal/tally"
-	"skillrouter/learning/knowledge"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/tally"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // Knowledge is what is known of the team's knowledge.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/safetext"
-	"skillrouter/internal/tally"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/tally"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // Lesson is what is known of lessons.

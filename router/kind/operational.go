@@ -5,11 +5,11 @@ import (
 	"strconv"
 	"time"
 
-	"skillrouter/internal/safetext"
-	"skillrouter/internal/tally"
-	"skillrouter/learning"
-	"skillrouter/operational"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/tally"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // What is known of what is kept beside the memory. Tasks, findings and messages have no index in their domain: the search makes them a Memory.

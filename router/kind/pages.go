@@ -8,9 +8,9 @@ import (
 	"maps"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/strictjson"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Pages is what people do with single rows of a kind; what is nil is not done with it. A kind of which List is nil has

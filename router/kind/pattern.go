@@ -5,9 +5,9 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning/lesson"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // Pattern is what is known of patterns. In an export they stand behind the lessons and episodes that they gather.

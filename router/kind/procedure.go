@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/strictjson"
-	"skillrouter/internal/tally"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/procedure"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/tally"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // Procedure is what is known of procedures.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/internal/strictjson"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Page says where a page of Markdown has a record's members. What it does not name stands in the front matter.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // Why a call was broken off, as the cause of its context.

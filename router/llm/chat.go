@@ -7,7 +7,7 @@ import (
 	"errors"
 	"net/http"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // ChatOptions are a Chat's settings. The zero value is usable.

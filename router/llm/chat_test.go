@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/internal/errs"
-	"skillrouter/router/llm"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/llm"
 )
 
 func TestChat(t *testing.T) {

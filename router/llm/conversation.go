@@ -8,8 +8,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
 // conversation is a request of a chat completion as its client wrote it. What is

@@ -9,9 +9,9 @@ import (
 	"net/http"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/shelf"
 )
 
 // Bounds of embeddings.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/internal/errs"
-	"skillrouter/router/llm"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/llm"
 )
 
 // TestEmbed: batches, and answers in any order.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/committer"
-	"skillrouter/internal/defaults"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // How calls are bounded unless Options say otherwise.

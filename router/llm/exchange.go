@@ -11,8 +11,8 @@ import (
 
 	"github.com/tmaxmax/go-sse"
 
-	"skillrouter/internal/check"
-	"skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/learning/episode"
 )
 
 // Bounds of what is remembered of exchanges.

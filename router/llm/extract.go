@@ -11,11 +11,11 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/history"
-	"skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 // Bounds of an extraction.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/history"
-	"skillrouter/learning/procedure"
-	"skillrouter/router/llm"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/router/llm"
 )
 
 // answered is a completion with that content.

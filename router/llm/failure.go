@@ -11,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/redact"
 )
 
 // maxRefusal bounds what is read of a refusal, in bytes.

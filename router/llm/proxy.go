@@ -12,11 +12,11 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"skillrouter/internal/defaults"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning/episode"
-	"skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/router/contexts"
 )
 
 // version is the path that clients ask below.

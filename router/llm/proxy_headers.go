@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // The headers that switch memory per request. They go no further, and so may

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter/internal/safetext"
-	"skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/router/contexts"
 )
 
 // memoryTime is how long a conversation waits for its memory: more would be felt

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/llm"
+	"github.com/skillrouter/skillrouter/router/llm"
 )
 
 // seen is a request as the scripted endpoint got it.

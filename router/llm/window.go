@@ -3,7 +3,7 @@ package llm
 import (
 	"unicode/utf8"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // messageFrame is how many tokens a message costs besides its text: the role and

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter/learning/shelf"
-	"skillrouter/operational"
-	"skillrouter/router"
-	"skillrouter/router/contexts"
-	"skillrouter/router/kind"
-	"skillrouter/router/trash"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/router/trash"
 )
 
 type diagnosis struct {

@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"strings"
 
-	"skillrouter/internal/operation"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // A tool answers what its operation answers. Programs get that, but for members that no model needs and texts that together are

@@ -7,9 +7,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter/learning/guard"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 // blocking is a guard that blocks, and offers an approval unless the command says "never".

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning/episode"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // BenchmarkAnswer is what it costs to put thirty things before a model, and to write them for programs.

@@ -7,7 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // maxCompletions is how many values one completion may have, by the protocol.

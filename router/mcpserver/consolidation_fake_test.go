@@ -3,7 +3,7 @@ package mcpserver_test
 import (
 	"context"
 
-	"skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/history"
 )
 
 // houseConsolidation has one proposal, as small as the tools' tests need it.

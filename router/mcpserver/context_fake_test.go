@@ -3,8 +3,8 @@ package mcpserver_test
 import (
 	"context"
 
-	"skillrouter/router"
-	"skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/contexts"
 )
 
 // houseContext is the context builder, with one thing to say.

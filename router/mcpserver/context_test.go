@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 // TestBuildContext holds that the text reaches the model as it was built: a

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/safetext"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // entry is how one of the things that a search found is put before a model, in words of its own.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
 )
 
 // anySession is the session_id by which get_recent_episodes asks for every session.

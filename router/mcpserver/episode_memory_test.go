@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	learningstore "skillrouter/learning/store"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	learningstore "github.com/skillrouter/skillrouter/learning/store"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 type shownEpisode struct {

@@ -3,8 +3,8 @@ package mcpserver
 import (
 	"context"
 
-	"skillrouter/internal/errs"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // settlement is what resolve_escalation takes: which end, and who says so.

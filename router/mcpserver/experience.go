@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning/experience"
 )
 
 // maxRecalledPatterns bounds the patterns that come with recalled experiences: an agent's context is dear, and

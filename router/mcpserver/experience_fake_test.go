@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"sync"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/experience"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/experience"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // houseExperiences is the experience service in memory, as small as the tools' tests need it.

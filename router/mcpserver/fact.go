@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"reflect"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/fact"
 )
 
 type recalledFact struct {

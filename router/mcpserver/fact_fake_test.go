@@ -4,9 +4,9 @@ import (
 	"context"
 	"sync"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/fact"
 )
 
 // houseFacts is the fact service in memory, as small as the tools' tests need it.

@@ -11,13 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/fact"
-	"skillrouter/learning/learningtest"
-	learningstore "skillrouter/learning/store"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
+	learningstore "github.com/skillrouter/skillrouter/learning/store"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 // toolFacts is the fact service as far as tools reach. The rest, which no

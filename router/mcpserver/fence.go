@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // maxAnswer bounds the texts of one answer together, in bytes: about 18,000

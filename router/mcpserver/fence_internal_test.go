@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/check"
 )
 
 func TestShares(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"skillrouter/comms"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/knowledge"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 var fenceMark = regexp.MustCompile(`<memory-([0-9a-f]{12})>`)

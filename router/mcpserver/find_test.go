@@ -9,7 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 // listening connects a client that notes when it is told of new tools.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter/learning/guard"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // checkedAction is what a model needs of a check.

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/guard"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/learningtest"
-	"skillrouter/learning/lesson"
-	learningstore "skillrouter/learning/store"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/learningtest"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	learningstore "github.com/skillrouter/skillrouter/learning/store"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 // toolGuard is the guard as far as tools reach: checking, without what no tool shows.

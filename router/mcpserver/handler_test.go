@@ -11,9 +11,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 // framed serves the handler behind what the HTTP frame does: it finds the

@@ -3,7 +3,7 @@ package mcpserver_test
 import (
 	"context"
 
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // houseIntrospection tells of a memory of one fact, as small as the tools' tests need it.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
 )
 
 // unfelt are the members of an entry that no model needs.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // agentMemory is what an agent should know. A lesson that stands in several of

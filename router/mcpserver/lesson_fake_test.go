@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
 // houseLessons is the lesson service in memory, as small as the tools' tests need it.

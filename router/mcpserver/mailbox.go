@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/internal/errs"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // everyone is the recipient that stands for all agents. A model must say so:

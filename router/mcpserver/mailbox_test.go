@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/comms"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 func TestCheckMessages(t *testing.T) {

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
-	"skillrouter/router"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 // houseMemory knows of one agent, whose lists overlap as the real ones do.

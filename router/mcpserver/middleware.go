@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // recoverPanics turns a panic into an answer and a log entry: the library

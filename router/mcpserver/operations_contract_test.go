@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/operational/operationaltest"
-	operationalstore "skillrouter/operational/store"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational/operationaltest"
+	operationalstore "github.com/skillrouter/skillrouter/operational/store"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 // toolTasks is the task service as far as tools reach.

@@ -3,12 +3,12 @@ package mcpserver_test
 import (
 	"context"
 
-	"skillrouter/comms"
-	"skillrouter/comms/lease"
-	"skillrouter/internal/principal"
-	"skillrouter/learning/shelf"
-	"skillrouter/operational"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/comms/lease"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // houseTasks has one task, which does what it is told.

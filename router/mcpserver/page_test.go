@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 const (

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/operation"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // params are what a tool takes. They are worked out once, from the tool's list of names and from what the tags of the

@@ -3,9 +3,9 @@ package mcpserver_test
 import (
 	"context"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // housePatterns has one pattern, as small as the tools' tests need it.

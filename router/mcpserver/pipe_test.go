@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
-	"skillrouter/router/client"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -21,9 +21,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"skillrouter/comms"
-	"skillrouter/router/client"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 var update = flag.Bool("update", false, "rewrite the transcripts with what the server answers")

@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 // procedures are the service, as the tools call it.

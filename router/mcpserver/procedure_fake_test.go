@@ -3,8 +3,8 @@ package mcpserver_test
 import (
 	"context"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
 // houseProcedures is the procedure service in memory, as small as the tools' tests need it.

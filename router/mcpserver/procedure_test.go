@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 // TestProcedureTools holds what the tools say in words to what there is, and

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"skillrouter/internal/check"
-	"skillrouter/router"
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 // answer is the router's, beside the notice.

@@ -3,7 +3,7 @@ package mcpserver
 import (
 	"context"
 
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 type findings struct {

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // record is an object of JSON: its members in their order.

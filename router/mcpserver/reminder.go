@@ -1,6 +1,6 @@
 package mcpserver
 
-import "skillrouter/operational"
+import "github.com/skillrouter/skillrouter/operational"
 
 // reminderTools are the persona's prospective memory, in a toolset of its own.
 func reminderTools() []tool {

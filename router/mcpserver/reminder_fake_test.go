@@ -3,7 +3,7 @@ package mcpserver_test
 import (
 	"context"
 
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // houseReminders has one reminder, as small as the tools' tests need it.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"skillrouter/internal/operation"
-	"skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
 // answerSchema is the schema of an answer, as far as a listing can bear it: the

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter/learning"
-	"skillrouter/learning/shelf"
-	"skillrouter/router/search"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/router/search"
 )
 
 // searchTools are the search over every memory.

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning/history"
-	"skillrouter/operational"
-	"skillrouter/router/session"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/session"
 )
 
 // defaultSessions is how many sessions list_sessions answers with: each comes with its hand-over.

@@ -3,9 +3,9 @@ package mcpserver
 import (
 	"context"
 
-	"skillrouter/comms"
-	"skillrouter/comms/lease"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/comms/lease"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 const itsNumber = "Its number or id"

@@ -11,11 +11,11 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/operation"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/trace"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/trace"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // tool describes a tool: what it is called, what it does, and how that is answered. Its schemas, the reading of its arguments,

@@ -12,10 +12,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"skillrouter/comms"
-	"skillrouter/internal/errs"
-	"skillrouter/router/contexts"
-	"skillrouter/router/mcpserver"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/router/mcpserver"
 )
 
 // byToolset are the tools of each toolset, in order.

@@ -20,7 +20,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/check"
 )
 
 // queueSize is how many spans may wait, sendTime bounds one request, and flushTime all that is sent at the router's end.

@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/knowledge"
-	"skillrouter/operational"
-	"skillrouter/operational/store"
-	"skillrouter/router"
-	"skillrouter/router/classify"
-	"skillrouter/router/question"
-	"skillrouter/router/routertest/fixture"
-	"skillrouter/router/search"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational/store"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/router/question"
+	"github.com/skillrouter/skillrouter/router/routertest/fixture"
+	"github.com/skillrouter/skillrouter/router/search"
 )
 
 // noon is when the questions are asked: a Wednesday.

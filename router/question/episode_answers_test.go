@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/knowledge"
-	"skillrouter/router"
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 // remembered is a memory of three sessions, the latest episode first.

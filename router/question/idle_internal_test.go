@@ -3,7 +3,7 @@ package question
 import (
 	"testing"
 
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 func TestIdle(t *testing.T) {

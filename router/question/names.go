@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/operational"
-	"skillrouter/router"
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 // Bounds of the names that are looked for in questions.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/operational"
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 // namer counts how often it is asked.

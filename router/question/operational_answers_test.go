@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/principal"
-	"skillrouter/router"
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 // TestOperationalAnswers asks questions about the seeded team. want is the

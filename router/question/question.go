@@ -12,14 +12,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/defaults"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/router"
-	"skillrouter/router/classify"
-	"skillrouter/router/kind"
-	"skillrouter/router/search"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/router/search"
 )
 
 // queryClassifier tells what kind of question a query is.

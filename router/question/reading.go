@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/router"
-	"skillrouter/router/classify"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 //go:embed words.txt

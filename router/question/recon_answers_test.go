@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/router"
-	"skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/classify"
 )
 
 // TestReconAnswers asks what was found in the seeded environments.

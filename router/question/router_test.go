@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/router"
-	"skillrouter/router/classify"
-	"skillrouter/router/question"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/router/question"
 )
 
 func ask(t *testing.T, r *question.Asker, query router.Query) router.Answer {

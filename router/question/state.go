@@ -9,16 +9,16 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/operational"
-	"skillrouter/router"
-	"skillrouter/router/classify"
-	"skillrouter/router/decision"
-	"skillrouter/router/search"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/classify"
+	"github.com/skillrouter/skillrouter/router/decision"
+	"github.com/skillrouter/skillrouter/router/search"
 )
 
 // state is what the rows say to a question.

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/errs"
-	"skillrouter/learning/condition"
-	"skillrouter/operational"
-	"skillrouter/router/follow"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning/condition"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/follow"
 )
 
 // Pace of judging conditions.

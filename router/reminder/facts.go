@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning/fact"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // settle ends the reminders of older versions of a fact: what was to be verified was

@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/fact"
-	"skillrouter/operational"
-	"skillrouter/router/follow"
-	"skillrouter/router/reminder"
-	"skillrouter/router/routertest/fixture"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/follow"
+	"github.com/skillrouter/skillrouter/router/reminder"
+	"github.com/skillrouter/skillrouter/router/routertest/fixture"
 )
 
 // watching is reminders and what lets them come due, on both databases.

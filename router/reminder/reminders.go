@@ -11,18 +11,18 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/defaults"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/fact"
-	"skillrouter/operational"
-	"skillrouter/router"
-	"skillrouter/router/follow"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/fact"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/follow"
 )
 
 // Watch lets reminders come due that wait for something else than the

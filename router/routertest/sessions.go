@@ -10,11 +10,11 @@ import (
 	"sync"
 	"testing"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning/episode"
-	"skillrouter/operational"
-	"skillrouter/router/session"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/session"
 )
 
 // World is a router as one principal sees it.

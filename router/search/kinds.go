@@ -7,10 +7,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/principal"
-	"skillrouter/learning/shelf"
-	"skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/router/kind"
 )
 
 // kindFound is what one kind has for a search.

@@ -5,8 +5,8 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"skillrouter/learning"
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // rankHits orders hits of several kinds, the likeliest first. Of equally likely

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/router/kind"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // judged is a search of testdata/mixed.txt and what it is meant to find, the better first.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/learning"
-	"skillrouter/learning/shelf"
-	"skillrouter/learning/subject"
-	"skillrouter/router/kind"
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/learning/subject"
+	"github.com/skillrouter/skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // repair tries again what found nothing: without each filter and in the kinds

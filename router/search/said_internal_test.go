@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/kind"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // notes is a Searcher over a few entries, the first written three days ago and each a day later than the one before.

@@ -13,15 +13,15 @@ import (
 	"time"
 	"unicode"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/clock"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/trace"
-	"skillrouter/learning"
-	"skillrouter/router/kind"
-	"skillrouter/tfidf"
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/trace"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // Service searches every memory at once. Searcher implements it beside

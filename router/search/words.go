@@ -12,15 +12,15 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/committer"
-	"skillrouter/internal/eventlog"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/router"
-	"skillrouter/router/follow"
-	"skillrouter/router/kind"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/follow"
+	"github.com/skillrouter/skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // WordStore reads what of operational.db is searched by words, in pages and by

@@ -11,11 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/internal/eventlog"
-	"skillrouter/learning/shelf"
-	"skillrouter/router/follow"
-	"skillrouter/router/kind"
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/learning/shelf"
+	"github.com/skillrouter/skillrouter/router/follow"
+	"github.com/skillrouter/skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // wordIndex finds rows of operational.db by their words. It is filled in the

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/operational/store"
-	"skillrouter/router"
-	"skillrouter/router/routertest/fixture"
-	"skillrouter/router/search"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational/store"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/routertest/fixture"
+	"github.com/skillrouter/skillrouter/router/search"
 )
 
 // send puts a message into the log.

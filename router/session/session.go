@@ -6,8 +6,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"skillrouter/learning/history"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Service is what can be done with sessions. Sessions implements it

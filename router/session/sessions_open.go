@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strconv"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning/history"
-	"skillrouter/learning/procedure"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // gather lists what a session's agent has open. It asks as the router itself:

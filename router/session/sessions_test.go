@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/history"
-	"skillrouter/learning/procedure"
-	"skillrouter/operational"
-	"skillrouter/router"
-	"skillrouter/router/routertest"
-	"skillrouter/router/routertest/fixture"
-	"skillrouter/router/session"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/procedure"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/routertest"
+	"github.com/skillrouter/skillrouter/router/routertest/fixture"
+	"github.com/skillrouter/skillrouter/router/session"
 )
 
 func TestSessionsContract(t *testing.T) {

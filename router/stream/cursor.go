@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"skillrouter/comms"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // cursorOf returns where a request wants to begin, or nil if it does not say.

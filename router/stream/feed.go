@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
-	"skillrouter/internal/errs"
-	"skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/feed"
 )
 
 // Bounds of the clients that follow the feed, over each transport.

@@ -3,8 +3,8 @@ package stream
 import (
 	"encoding/json"
 
-	"skillrouter/internal/clock"
-	"skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/router/feed"
 )
 
 // MaxFrame bounds what a client of the feed may send at once, in bytes: it has

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"sync"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // caller is who opens a connection, and how many of the places that one may

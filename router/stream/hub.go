@@ -19,7 +19,7 @@ import (
 
 	"github.com/r3labs/sse/v2"
 
-	"skillrouter/comms"
+	"github.com/skillrouter/skillrouter/comms"
 )
 
 // Times and sizes of a stream.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/errs"
-	"skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/feed"
 )
 
 // Sockets serves the feed as WebSockets. Who may connect (Host, Origin, token)

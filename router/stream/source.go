@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // source is the log behind a stream, as its client reads it. Its methods but

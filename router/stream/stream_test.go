@@ -21,13 +21,13 @@ import (
 
 	"go.uber.org/goleak"
 
-	"skillrouter/comms"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/operational/store"
-	"skillrouter/router/stream"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/operational/store"
+	"github.com/skillrouter/skillrouter/router/stream"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

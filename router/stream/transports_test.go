@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/router/stream"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/router/stream"
 )
 
 // TestTransports streams over each kind of connection: what is sent arrives, a client that goes away is noticed, and the end is

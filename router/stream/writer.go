@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/committer"
 )
 
 // writer stands between the library and the client's connection. The library

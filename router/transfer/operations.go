@@ -1,6 +1,6 @@
 package transfer
 
-import "skillrouter/internal/operation"
+import "github.com/skillrouter/skillrouter/internal/operation"
 
 // Operations is how the methods of a Service are called from outside, but for exports, which are streams.
 var Operations = operation.With(

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"sync"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/strictjson"
-	"skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/router/kind"
 )
 
 // Kinds lists the kinds of memory that are exported and imported, in that order.

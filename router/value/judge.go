@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/history"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 // Bounds of how far back what came of tellings is looked for.

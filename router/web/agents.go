@@ -3,10 +3,10 @@ package web
 import (
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // mostOnline is how many agents are counted in the navigation.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/locate"
 )
 
 // as makes a request as the bearer of a token, with cookies.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/router/web"
+	"github.com/skillrouter/skillrouter/router/web"
 )
 
 // TestOwnPath: a login leads to no other site, however the address is written.

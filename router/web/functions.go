@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/check"
-	"skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/router/feed"
 )
 
 // functions are what templates may call. All that they make is escaped like any text.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
-	"skillrouter/router/decision"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/decision"
 )
 
 // What waits for a person. Approving a blocked command is done on its own page alone.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/operation"
-	"skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
 // method is a method of a service by its name in things.yaml, such as Tasks.List; it is not valid where there is no such service.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 const loginPath = "/ui/login"

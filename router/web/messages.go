@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // overdueAfter is how many minutes a message may wait for the acknowledgement that it asked for.

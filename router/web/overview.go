@@ -3,12 +3,12 @@ package web
 import (
 	"time"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning/lesson"
-	"skillrouter/operational"
-	"skillrouter/router"
-	"skillrouter/router/feed"
-	"skillrouter/router/value"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router"
+	"github.com/skillrouter/skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/router/value"
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // A kind of thing is described in things.yaml and shown by one handler (list.go). A page of its own, which few things

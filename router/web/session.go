@@ -14,11 +14,11 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/operational/person"
-	"skillrouter/router"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/operational/person"
+	"github.com/skillrouter/skillrouter/router"
 )
 
 const (

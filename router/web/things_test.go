@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/operation"
-	"skillrouter/router/decision"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/router/decision"
 )
 
 // misnamed lists what a description names that is not there: methods of services, and fields of what these take.

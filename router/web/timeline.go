@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/operational"
-	"skillrouter/router/feed"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/feed"
 )
 
 const (

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning/knowledge"
-	"skillrouter/router/client"
-	"skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/contexts"
 )
 
 // story is two sessions of one agent, as stories.json tells them: what is told in the

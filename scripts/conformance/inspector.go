@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 // inspectTime bounds one call of the Inspector, which takes about a second.

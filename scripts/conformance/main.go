@@ -20,9 +20,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter/scripts/bench/sidecar"
-	"skillrouter/scripts/conformance/fixture"
-	"skillrouter/scripts/page"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/scripts/conformance/fixture"
+	"github.com/skillrouter/skillrouter/scripts/page"
 )
 
 // The marks between which docs/mcp.md has the results.

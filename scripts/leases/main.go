@@ -22,14 +22,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/cmd/hook/offline"
-	"skillrouter/cmd/hook/respond"
-	"skillrouter/cmd/locate"
-	"skillrouter/comms"
-	"skillrouter/comms/lease"
-	"skillrouter/internal/errs"
-	"skillrouter/operational"
-	"skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/cmd/hook/offline"
+	"github.com/skillrouter/skillrouter/cmd/hook/respond"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/comms/lease"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/client"
 )
 
 // options say how much is done.

@@ -12,7 +12,7 @@ func TestBriefly(t *testing.T) {
 		t.Skip("builds and kills the real program")
 	}
 	binary := filepath.Join(t.TempDir(), "skillrouter")
-	if output, err := exec.Command("go", "build", "-tags", "nomsgpack", "-o", binary, "skillrouter/cmd/skillrouter").CombinedOutput(); err != nil {
+	if output, err := exec.Command("go", "build", "-tags", "nomsgpack", "-o", binary, "github.com/skillrouter/skillrouter/cmd/skillrouter").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
 	seen, err := run(t.Context(), options{binary: binary, agents: 4, edits: 400, kills: 4, seed: 1})

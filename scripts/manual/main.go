@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"skillrouter/cmd/cli"
+	"github.com/skillrouter/skillrouter/cmd/cli"
 )
 
 func main() {

@@ -1,4 +1,4 @@
-module skillrouter/scripts/nats
+module github.com/skillrouter/skillrouter/scripts/nats
 
 go 1.26.0
 

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/locate"
 )
 
 // damage is something that is done to a file of the data folder.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/scripts/soak/early"
+	"github.com/skillrouter/skillrouter/scripts/soak/early"
 )
 
 // errSkipped says what this machine lacks for a harness.
@@ -179,7 +179,7 @@ func newBench(ctx context.Context, dir, binary, sources string) (b *bench, err e
 // build builds the router as it ships.
 func build(ctx context.Context, dir string) (string, error) {
 	program := filepath.Join(dir, "skillrouter")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "nomsgpack", "-o", program, "skillrouter/cmd/skillrouter")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "nomsgpack", "-o", program, "github.com/skillrouter/skillrouter/cmd/skillrouter")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the router: %w: %s", err, said)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"skillrouter/migrations"
+	"github.com/skillrouter/skillrouter/migrations"
 )
 
 // The power goes within so many calls of a load: an answer that is stored takes

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/tfidf/keep"
+	"github.com/skillrouter/skillrouter/tfidf/keep"
 )
 
 // news are the ids that the log tells of behind a record, each once, and how many records there are.

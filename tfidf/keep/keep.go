@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // Keeper keeps an Index in step with a Source: it builds the index by reading all

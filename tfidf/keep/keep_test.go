@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"skillrouter/tfidf"
-	"skillrouter/tfidf/keep"
+	"github.com/skillrouter/skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf/keep"
 )
 
 // shelf is a Source in memory, and what writes to it. Its commits put into its

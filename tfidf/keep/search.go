@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // patience is how long a search waits for an index that is still being read: a start

@@ -3,7 +3,7 @@ package keep
 import (
 	"context"
 
-	"skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // Source is what a Keeper reads into an index: documents that are stored

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // probe is analysed by TestAnalysis: every way in which a text becomes words.

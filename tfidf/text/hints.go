@@ -3,7 +3,7 @@ package text
 import (
 	_ "embed"
 
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 //go:embed hints.txt

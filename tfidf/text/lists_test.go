@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf/wordlist/wordlisttest"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 // folded is how the scan reads a word, the parts of a compound one as one.

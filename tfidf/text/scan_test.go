@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 func TestWords(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/kljensen/snowball/english"
 	"github.com/kljensen/snowball/russian"
 
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 //go:embed irregular.txt

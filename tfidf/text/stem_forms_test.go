@@ -3,7 +3,7 @@ package text_test
 import (
 	"testing"
 
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 func TestIrregularForms(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // What these lists hold is said in their files.

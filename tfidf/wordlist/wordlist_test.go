@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf/wordlist"
-	"skillrouter/tfidf/wordlist/wordlisttest"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 const example = `# What stands before all headings has none.

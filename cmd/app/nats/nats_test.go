@@ -26,12 +26,12 @@ import (
 	client "github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
-	"skillrouter/cmd/app/nats"
-	"skillrouter/cmd/app/nats/natstest"
-	"skillrouter/internal/committer"
-	"skillrouter/internal/errs"
-	routerclient "skillrouter/router/client"
-	"skillrouter/router/cluster"
+	"github.com/skillrouter/skillrouter/cmd/app/nats"
+	"github.com/skillrouter/skillrouter/cmd/app/nats/natstest"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	routerclient "github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/cluster"
 )
 
 // wait is how long anything may take on a busy machine.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/hook/offline"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/cmd/hook/offline"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // TestCopyThatWasTakenBack: a copy that is gone, or an older one in its place, is not believed, and said.

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strconv"
 
-	"skillrouter/cmd/locate"
-	"skillrouter/comms"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/principal"
-	"skillrouter/router/client/plain"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/router/client/plain"
 )
 
 // Call makes one call of the router: it sends in as JSON, unless it is nil, to a

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/learning/decision"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/guard"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/history"
-	"skillrouter/learning/lesson"
-	"skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/decision"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/history"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router/contexts"
 )
 
 // TestAsksAreTheDomains holds what a hook sends and reads to the domains' own

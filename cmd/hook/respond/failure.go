@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter/cmd/hook"
-	"skillrouter/internal/check"
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // Bounds of what a hook tells and keeps of failures.

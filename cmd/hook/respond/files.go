@@ -13,8 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"skillrouter/cmd/hook"
-	"skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/cmd/locate"
 )
 
 // Bounds of the files that a check is given: those that a command runs, as they are on the disk.

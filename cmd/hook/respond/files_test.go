@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"skillrouter/cmd/hook/respond"
+	"github.com/skillrouter/skillrouter/cmd/hook/respond"
 )
 
 // TestFiles: only regular files of the project and of temporary folders are given, a few of them, and of each what is read.

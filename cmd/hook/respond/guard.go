@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/hook"
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // Bounds of what a verdict says to the model.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/hook"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // What the guard spoke against is kept as one small file each, in the user's

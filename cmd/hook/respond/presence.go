@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/hook"
-	"skillrouter/cmd/locate"
-	"skillrouter/comms"
-	"skillrouter/internal/safetext"
-	"skillrouter/internal/strictjson"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // Bounds of what a hook says of an agent and tells it.

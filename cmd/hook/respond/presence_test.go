@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/comms"
-	"skillrouter/operational"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // TestHeardAsTimeIsUp has a check-in answered when the time for it is up too: what it brought is told.

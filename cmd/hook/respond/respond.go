@@ -20,11 +20,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/cmd/hook"
-	"skillrouter/cmd/locate"
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/safetext"
 )
 
 // A hook's name and times: an agent waits for it, or ends it.

@@ -15,12 +15,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"skillrouter/cmd/hook"
-	"skillrouter/cmd/locate"
-	"skillrouter/cmd/process"
-	"skillrouter/comms"
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // What is told at the start of a session, and with a prompt. Claude Code shows its

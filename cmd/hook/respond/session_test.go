@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter/cmd/hook"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // ofSession is a hook of the session s with a cache of its own. Its router is call.

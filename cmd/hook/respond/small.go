@@ -10,12 +10,12 @@ import (
 	"runtime"
 	"time"
 
-	"skillrouter/cmd/hook"
-	"skillrouter/cmd/locate"
-	"skillrouter/cmd/process"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/safetext"
-	"skillrouter/router/client/plain"
+	"github.com/skillrouter/skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/safetext"
+	"github.com/skillrouter/skillrouter/router/client/plain"
 )
 
 // Small is the program skillrouter-hook: it runs a hook that only asks a router

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // A router that is stalled takes connections and answers nothing. It costs an agent one hook's wait: then hooks leave it alone.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/cmd/hook"
+	"github.com/skillrouter/skillrouter/cmd/hook"
 )
 
 // silent is a router that takes connections and answers nothing, and counts them.

@@ -21,9 +21,9 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver
 
-	"skillrouter/internal/clock"
-	"skillrouter/internal/database"
-	"skillrouter/internal/database/postgres"
+	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/database/postgres"
 )
 
 // Databases are both databases of a test, migrated, with committers that run.

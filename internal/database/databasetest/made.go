@@ -10,7 +10,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/database"
 )
 
 // Made makes a database with a few pages of rows in dir, closes it, and returns its path.

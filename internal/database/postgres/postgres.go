@@ -27,9 +27,9 @@ import (
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/errs"
-	"skillrouter/migrations"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/migrations"
 )
 
 // Bounds of what is asked of a server.

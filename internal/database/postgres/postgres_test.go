@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/database/postgres"
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/database/postgres"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 func TestParse(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/committer"
-	"skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
 )
 
 // MaxEvents bounds one answer of Events.

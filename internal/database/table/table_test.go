@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/database/table"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/database/table"
 )
 
 type mood string

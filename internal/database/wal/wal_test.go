@@ -9,7 +9,7 @@ import (
 
 	_ "github.com/glebarez/go-sqlite" // the driver
 
-	"skillrouter/internal/database/wal"
+	"github.com/skillrouter/skillrouter/internal/database/wal"
 )
 
 // written is a copy of a database and its log, in which each of n rows was stored in a transaction of its own, and where the log's frames begin.

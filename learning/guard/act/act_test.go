@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
 )
 
 // kindNames are the words for effects in these tests.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // interpreter follows what a program in another language does, as far as its

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // maxNeeds bounds the files that one action is asked for at once.

@@ -3,8 +3,8 @@ package act
 import (
 	"strings"
 
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/internal/markdown"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/markdown"
 )
 
 var (

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
 )
 
 func TestForbidden(t *testing.T) {

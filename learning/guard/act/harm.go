@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // harmsText holds a row for each command that does harm by its words; how a row is written is told in it.

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"unicode/utf16"
 
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // runsInside follows what a program of many uses is told to run: git by an alias, make by its file,

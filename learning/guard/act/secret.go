@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // secretFile reports whether a path is of a file that holds secrets. Of a pattern only that of a whole folder may be one.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // normalize gives a command its one spelling.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
 
 // Statement is one SQL statement, as far as the guard needs it.

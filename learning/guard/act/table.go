@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // programsText holds a row for each program; what a row says is told in it.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/tfidf/wordlist"
-	"skillrouter/tfidf/wordlist/wordlisttest"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 // TestPrograms reads the table, and holds it to what the code reads of it.

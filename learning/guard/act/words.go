@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 //go:embed words.txt

@@ -3,7 +3,7 @@ package rule_test
 import (
 	"testing"
 
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // TestGuardsItself: an agent is kept from allowing itself what is blocked, however it spells that, and not from asking what waits.

@@ -3,7 +3,7 @@ package rule_test
 import (
 	"testing"
 
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // TestAside: only what changes no file is judged alike where nobody knows what agents made before. What is read is sent with the question.

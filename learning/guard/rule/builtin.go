@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/act"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // Builtins are the five anti-patterns that MNEMOSYNE loads by itself.

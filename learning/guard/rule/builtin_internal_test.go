@@ -3,7 +3,7 @@ package rule
 import (
 	"testing"
 
-	"skillrouter/tfidf/wordlist/wordlisttest"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist/wordlisttest"
 )
 
 func TestBuiltinList(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
 )
 
 // checking is one check under way.

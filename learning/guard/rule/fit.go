@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/learning/guard/act"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // guardFit says how well an act fits a rule.

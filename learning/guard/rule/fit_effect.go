@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/learning/guard/act"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // effectFits compares what two acts do.

@@ -3,8 +3,8 @@ package rule_test
 import (
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // TestShortSubcommands: a rule's command may break off before its second

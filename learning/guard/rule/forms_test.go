@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // quoted is a text as one word of a shell.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
 )
 
 // Decision is what a check comes to.

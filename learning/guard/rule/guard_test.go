@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // guardCase is a proposal and what is expected of it.

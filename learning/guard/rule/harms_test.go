@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // coreGroups are the groups of the collections that the pack core is for.

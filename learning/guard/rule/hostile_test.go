@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // guardPatience is how long a check may take in a test: what has no bound takes minutes. No verdict depends on it.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
 )
 
 // index holds rules by what they are recognised by: each rule stands in the list of every key that it has, so that a change costs

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // TestGuardChangesAreAsMadeAnew puts and removes rules in random order: after

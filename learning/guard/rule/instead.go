@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
 )
 
 // instead is what a rule recommends; an act that does it is not the rule's.

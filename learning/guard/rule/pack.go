@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
 )
 
 // packsText holds the packs; how they are written is told in it.

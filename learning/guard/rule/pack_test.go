@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // packCommand is a command of a collection.

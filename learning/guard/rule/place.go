@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
 )
 
 // Place says where an action is done, for whoever cannot look at the disk of the agent's machine. Its paths are

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // TestPlaceholders: a placeholder in a rule's command stands for any argument, and what is left of a

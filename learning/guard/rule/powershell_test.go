@@ -3,7 +3,7 @@ package rule_test
 import (
 	"testing"
 
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // TestPowerShellTool: what Claude Code's tool PowerShell runs is judged as PowerShell reads it, with paths of Windows.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/learning/guard/act"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // harming are options that make a command what it is: without them it is another.

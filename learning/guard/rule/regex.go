@@ -5,8 +5,8 @@ import (
 	"regexp/syntax"
 	"sync"
 
-	"skillrouter/internal/errs"
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // Bounds of a rule's pattern. RE2 takes time in proportion to the size of the

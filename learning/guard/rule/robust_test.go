@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // act.Prefixes run the simple command behind them; guardWraps take any command at %s,

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"skillrouter/learning/guard/act"
-	"skillrouter/tfidf"
-	"skillrouter/tfidf/text"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
 // Bounds and thresholds of the similarity lane. They favour precision: a

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"unicode"
 
-	"skillrouter/internal/check"
-	"skillrouter/internal/errs"
-	"skillrouter/internal/lazyregexp"
-	"skillrouter/learning"
-	"skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
 )
 
 // Bounds of a team's packs.

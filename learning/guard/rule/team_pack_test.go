@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/internal/errs"
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 const shopPack = `# What our shop must not lose.

@@ -3,9 +3,9 @@ package rule_test
 import (
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/act"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // TestToolsByPathContentAndName: what tools that are no shell would do is judged by the packs: files by

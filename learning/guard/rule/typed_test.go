@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // A shell that is started to be typed into takes commands past the hooks, and is warned of; one that is given its commands is not.

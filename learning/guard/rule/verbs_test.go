@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
 // guardOf is a guard with one critical rule and the built-in ones.

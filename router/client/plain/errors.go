@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
 // MaxProblem bounds what is read of an error's document, in bytes.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"skillrouter/internal/errs"
-	"skillrouter/router/client"
-	"skillrouter/router/client/plain"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/client/plain"
 )
 
 // answering is the address of a server that answers every request with the same bytes.

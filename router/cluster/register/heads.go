@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"skillrouter/internal/database/postgres"
-	"skillrouter/router/cluster"
+	"github.com/skillrouter/skillrouter/internal/database/postgres"
+	"github.com/skillrouter/skillrouter/router/cluster"
 )
 
 // past is how far a database is, and what tells its past from another: that it was put back and is written to again. An opening has a

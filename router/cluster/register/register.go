@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"time"
 
-	"skillrouter/internal/database/postgres"
-	"skillrouter/internal/errs"
-	"skillrouter/router/cluster"
+	"github.com/skillrouter/skillrouter/internal/database/postgres"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/cluster"
 )
 
 // forgetAfter is how long a node that is gone is remembered, for who looks what became of it.

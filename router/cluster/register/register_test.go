@@ -12,12 +12,12 @@ import (
 
 	"gorm.io/gorm"
 
-	"skillrouter/internal/database"
-	"skillrouter/internal/database/databasetest"
-	"skillrouter/internal/database/postgres"
-	"skillrouter/internal/errs"
-	"skillrouter/router/cluster"
-	"skillrouter/router/cluster/register"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/database/databasetest"
+	"github.com/skillrouter/skillrouter/internal/database/postgres"
+	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router/cluster"
+	"github.com/skillrouter/skillrouter/router/cluster/register"
 )
 
 // TestServerOfNewerProgram: a program writes into what a newer one has changed only if that says that it may; else it is refused at its start, and one

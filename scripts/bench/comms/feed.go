@@ -14,9 +14,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"skillrouter/comms"
-	"skillrouter/operational"
-	"skillrouter/router/stream"
+	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/stream"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 // hammer calls from every sender as fast as it can until the time is up or

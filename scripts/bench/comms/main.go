@@ -24,9 +24,9 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 // The shape of the load, as the targets name it.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 // beat is a heartbeat as a wrapper sends it.

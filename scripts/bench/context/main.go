@@ -14,12 +14,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter/learning"
-	"skillrouter/learning/episode"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/lesson"
-	"skillrouter/router/contexts"
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/episode"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router/contexts"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 // sizes say how much is measured.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 // connections is how many agents ask at once.

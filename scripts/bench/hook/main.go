@@ -22,12 +22,12 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/lesson"
-	"skillrouter/router/client"
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 // target is what a hook may take, p99.

@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"skillrouter/learning"
-	"skillrouter/learning/lesson"
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 // lessons makes lessons as a team reports them: most are new, some happened

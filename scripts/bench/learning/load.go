@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 // figure is what a run of calls came to.

@@ -17,10 +17,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"skillrouter/learning"
-	"skillrouter/learning/guard/rule"
-	"skillrouter/learning/lesson"
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/rule"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 func main() { sidecar.Main(measure, sidecar.Serve) }

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/learning/lesson"
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 // pairRounds is how often the two programs take turns.

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"skillrouter/learning/knowledge"
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 func search(ctx context.Context, s *sidecar.Sidecar, query string) error {

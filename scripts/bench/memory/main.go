@@ -14,12 +14,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"skillrouter/internal/database"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/store"
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/store"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 func main() { sidecar.Main(measure, sidecar.Serve) }

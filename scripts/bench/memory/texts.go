@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"skillrouter/learning/knowledge"
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 // texts makes entries and questions.

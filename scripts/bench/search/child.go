@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 // Each engine runs in a process of its own, this program again: what it costs

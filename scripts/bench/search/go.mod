@@ -1,10 +1,10 @@
-module skillrouter/scripts/bench/search
+module github.com/skillrouter/skillrouter/scripts/bench/search
 
 go 1.26.0
 
-require skillrouter v0.0.0
+require github.com/skillrouter/skillrouter v0.0.0
 
-replace skillrouter => ../../..
+replace github.com/skillrouter/skillrouter => ../../..
 
 require (
 	github.com/coder/websocket v1.8.15 // indirect

@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"skillrouter/scripts/bench/sidecar"
+	"github.com/skillrouter/skillrouter/scripts/bench/sidecar"
 )
 
 // hits is how many answers every question asks for.

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"time"
 
-	"skillrouter/internal/database"
-	"skillrouter/internal/principal"
-	"skillrouter/learning"
-	"skillrouter/learning/knowledge"
-	"skillrouter/learning/store"
-	"skillrouter/tfidf/keep"
+	"github.com/skillrouter/skillrouter/internal/database"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/knowledge"
+	"github.com/skillrouter/skillrouter/learning/store"
+	"github.com/skillrouter/skillrouter/tfidf/keep"
 )
 
 // ours is the knowledge of a router without its transports: learning.db, the

@@ -24,9 +24,9 @@ import (
 	"syscall"
 	"time"
 
-	"skillrouter/cmd/app"
-	"skillrouter/cmd/config"
-	"skillrouter/learning"
+	"github.com/skillrouter/skillrouter/cmd/app"
+	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // Sidecar is the process that is measured.

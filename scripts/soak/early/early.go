@@ -51,7 +51,7 @@ func BuildWrong(ctx context.Context, dir, name, file string, changes ...Change) 
 		return "", err
 	}
 	program = filepath.Join(dir, "skillrouter-"+name)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "nomsgpack", "-overlay", overlay, "-o", program, "skillrouter/cmd/skillrouter")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "nomsgpack", "-overlay", overlay, "-o", program, "github.com/skillrouter/skillrouter/cmd/skillrouter")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the router with the mistake %q: %w: %s", name, err, said)

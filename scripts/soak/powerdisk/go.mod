@@ -1,4 +1,4 @@
-module skillrouter/scripts/soak/powerdisk
+module github.com/skillrouter/skillrouter/scripts/soak/powerdisk
 
 go 1.26.0
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"skillrouter/tfidf/wordlist"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // Faults says what is wrong with the lists of a text, for the tests of those who carry one: a
