@@ -180,7 +180,7 @@ func (s *shell) exit(cmd *cobra.Command, err error) int {
 	fmt.Fprintf(s.err, "skillrouter: %s\n", said)
 	_, coded := errors.AsType[*errs.Error](err)
 	if coded && !strings.Contains(said, "skillrouter ") && !strings.Contains(said, "--") { // it names no command or flag that mends it
-		fmt.Fprintln(s.err, hint(cmd, code))
+		printIf(s.err, "%s\n", hint(cmd, code))
 	}
 	return exitCode(code)
 }
@@ -189,6 +189,8 @@ func (s *shell) exit(cmd *cobra.Command, err error) int {
 func hint(cmd *cobra.Command, code errs.Code) string {
 	switch {
 	case cmd == nil || cmd.Parent() == nil:
+	case code == errs.NotFound && cmd.Flags().NArg() == 0: // nothing was named
+		return ""
 	case code == errs.Invalid:
 		return fmt.Sprintf("Run \"%s --help\" to see what it takes.", cmd.CommandPath())
 	case code == errs.NotFound:

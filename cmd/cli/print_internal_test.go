@@ -77,6 +77,7 @@ func TestExitCodes(t *testing.T) {
 	}
 	root := &cobra.Command{Use: "skillrouter"}
 	root.AddCommand(&cobra.Command{Use: "show"})
+	_ = root.Commands()[0].Flags().Parse([]string{"nothing"}) // a word, which names what is looked for
 	for _, code := range errs.Codes() {
 		if hint(root.Commands()[0], code) == "" {
 			t.Errorf("after %s nobody says what to do next", code)
