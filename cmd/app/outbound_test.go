@@ -24,6 +24,7 @@ var dialers = map[string]string{
 	"cmd/locate/router.go":                           "the socket in the user's own data folder",
 	"internal/database/postgres/reading.go":          "reading from the PostgreSQL server that is named",
 	"cmd/process/sockets_linux.go":                   "a question to the kernel, which leaves the machine by no way",
+	"router/llm/proxy.go":                            "place model: hands on by the transport of endpoint.go",
 	"router/llm/endpoint.go":                         "place model, place embeddings: one transport, which dials the configured endpoint alone",
 	"router/otlp/otlp.go":                            "place telemetry: sends spans to the configured collector alone",
 	"internal/database/postgres/postgres.go":         "place database: the server that the setting names, alone",

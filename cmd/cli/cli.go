@@ -189,7 +189,7 @@ func (s *shell) exit(cmd *cobra.Command, err error) int {
 func hint(cmd *cobra.Command, code errs.Code) string {
 	switch {
 	case cmd == nil || cmd.Parent() == nil:
-	case code == errs.NotFound && cmd.Flags().NArg() == 0: // nothing was named
+	case cmd.Name() == "serve", code == errs.NotFound && cmd.Flags().NArg() == 0: // whoever started a router reads its last line; nothing was named
 		return ""
 	case code == errs.Invalid:
 		return fmt.Sprintf("Run \"%s --help\" to see what it takes.", cmd.CommandPath())

@@ -98,7 +98,7 @@ func TestTellsOfWhatGrewWorse(t *testing.T) {
 		return n
 	}
 	draft := lesson.Draft{
-		Type: learning.LessonAntiPattern, Domain: "billing", Category: "invoices", Title: "Never bill twice", Context: "month's end", Action: "ran the job again",
+		Type: learning.LessonFailure, Domain: "billing", Category: "invoices", Title: "Never bill twice", Context: "month's end", Action: "ran the job again",
 		Outcome: "customers paid twice", SourceAgent: "author", Severity: learning.SeverityHigh, Transferability: propagation.GeneralTransferability,
 	}
 	for i, step := range []struct {
