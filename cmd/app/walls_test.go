@@ -343,6 +343,9 @@ func TestWallsDoNotCount(t *testing.T) {
 				if projects == `[]` { // its pages show more of all kinds, which TestWalledPagesByContent looks at
 					continue
 				}
+				for _, asked := range []string{"frobnicate the quux", "wreckage"} { // which are noted a moment later
+					s.await("/api/gaps?project=shop", "gaps", asked)
+				}
 				s.crawl(nil, func(path string, status int, body string) {
 					path = alike(path)
 					pages[i][path] = append(pages[i][path], alikePage(fmt.Sprint(status, " ", body)))
