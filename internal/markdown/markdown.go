@@ -280,9 +280,11 @@ func (r *reader) blocksOf(nodes []ast.Node, first, last int) (all []Block) {
 			to = r.lineOf(nodes[i+1]) - 1
 		}
 		if _, definition := n.(*ast.LinkReferenceDefinition); definition && len(all) > 0 {
-			if before := &all[len(all)-1]; strings.TrimSpace(r.text(from, to)) != "" {
-				before.Own = cmp.Or(before.Own, before.Text)
-				before.Text, before.Last = before.Text+"\n"+r.block(Paragraph, from, to).Text, to
+			text := r.block(Paragraph, from, to).Text
+			for within := all; text != "" && len(within) > 0; { // and the last item or row, which is read for itself
+				b := &within[len(within)-1]
+				b.Own = cmp.Or(b.Own, b.Text)
+				b.Text, b.Last, within = b.Text+"\n"+text, to, b.Parts
 			}
 			continue
 		}

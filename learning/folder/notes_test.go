@@ -80,6 +80,8 @@ func TestNotesShapes(t *testing.T) {
 		{"labels below a template", "# Alpha\n[what happened]\n[when]\n## Fix\n[what helps]\n", nil, []int{1, 2, 3, 4, 5}},
 		{"labels below comments", "# Alpha\n<!-- one -->\n<!-- two -->\n## Fix\nrotate\n", []string{"Alpha|||rotate"}, []int{2, 3}},
 		{"a table of contents", "# N\n\n- [T](#t)\n- [U](#u)\n\n## T\n\ntext\n", []string{"T|text||"}, []int{1, 3, 4}},
+		{"a link's definition below an item", "- nectar\n\n[date]: http://elder", []string{"nectar|nectar\n[date]: http://elder||"}, nil},
+		{"a link's definition below a table", "| N |\n|---|\n| oscar |\n\n[date]: http://elder", []string{"| N ||| N |\n|---|\n| oscar |\n[date]: http://elder||"}, nil},
 		{"prevention", "## T\nFix: a\nPrevention: b\n", []string{"T|||a\n\nPrevention: b"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
