@@ -227,8 +227,8 @@ func (r *reader) read(begin int) {
 		current = Section{Level: h.Level, Line: line, Heading: strings.Join(strings.Fields(string(h.Lines().Value(r.source))), " ")}
 		current.Title = Plain(current.Heading)
 		current.Below = line + max(h.Lines().Len(), 1)
-		if !strings.HasPrefix(strings.TrimLeft(r.line(line), " "), "#") {
-			current.Below++ // the line beneath it
+		if !strings.HasPrefix(strings.TrimLeft(r.line(line), " "), "#") && strings.Trim(r.line(current.Below), "=- \t") == "" {
+			current.Below++ // the line beneath it, unless a table took lines between
 		}
 		for len(open) > 0 && open[len(open)-1].Level >= h.Level {
 			open = open[:len(open)-1]

@@ -212,7 +212,7 @@ func TestNotesLoseNothing(t *testing.T) {
 // TestNotesKeepWhatStandsAboveATable: lines above a table's head, without an empty one between, are a paragraph of their own.
 func TestNotesKeepWhatStandsAboveATable(t *testing.T) {
 	for _, text := range []string{
-		"Echo\nSolution: india\n|---|---|", "Echo\nfoxtrot\n| Symptom | Fix |\n|---|---|\n| whiskey | xray |", "- Echo\n  golf\n  | Name |\n  |---|\n", "> Echo\n> | hotel | kilo |\n> |---|---|\n> | lima | mike |",
+		"Echo\nSolution: india\n|---|---|", "====\nEcho\n|---|---|\n====", "Echo\n**Fix:** foxtrot\n|---|---|\n====", "Echo\nfoxtrot\n| Symptom | Fix |\n|---|---|\n| whiskey | xray |", "- Echo\n  golf\n  | Name |\n  |---|\n", "> Echo\n> | hotel | kilo |\n> |---|---|\n> | lima | mike |",
 	} {
 		n, err := folder.ReadNotes([]byte(text), "")
 		if err != nil {
