@@ -210,7 +210,6 @@ type walker struct {
 	decoder *json.Decoder
 	known   bool     // members that a type does not name are faults
 	beside  string   // but for this one, once, of the outermost object
-	free    int      // how many values around this one may hold anything
 	why     string   // the fault; "": none so far
 	path    []string // to the fault, the innermost first
 }
@@ -219,7 +218,7 @@ type walker struct {
 func (w *walker) token() json.Token {
 	begin := w.decoder.InputOffset()
 	token, _ := w.decoder.Token() // the text is valid
-	if _, is := token.(string); is && w.free == 0 && halfPair(w.text[begin:w.decoder.InputOffset()]) {
+	if _, is := token.(string); is && halfPair(w.text[begin:w.decoder.InputOffset()]) {
 		w.why = `holds half of a surrogate pair (\ud800 to \udfff): no such character exists`
 	}
 	return token
@@ -255,8 +254,8 @@ func halfPair(text []byte) bool {
 // value passes over a value of a shape.
 func (w *walker) value(s *shape) {
 	if s.opaque {
-		w.free++
-		defer func() { w.free-- }()
+		_ = w.decoder.Decode(&struct{}{}) // passed over, whatever its type
+		return
 	}
 	switch w.token() {
 	case json.Delim('{'):
@@ -280,7 +279,7 @@ func (w *walker) object(s *shape) {
 	beside := w.beside
 	w.beside = ""
 	var seen []bool
-	if s.members != nil && w.free == 0 {
+	if s.members != nil {
 		seen = make([]bool, len(s.members))
 	}
 	for w.decoder.More() {

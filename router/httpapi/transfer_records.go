@@ -31,8 +31,8 @@ const (
 	bulkTurn = time.Minute
 )
 
-// importBody describes the body of an import.
-type importBody struct {
+// ImportBody describes the body of an import.
+type ImportBody struct {
 	Records []json.RawMessage `json:"records" doc:"Each is a memory with its kind, as an export has them" maxItems:"1000" opaque:"true"`
 	DryRun  bool              `json:"dry_run,omitempty" doc:"Change nothing, and say what would become of them"`
 
@@ -46,7 +46,7 @@ func (s *Server) importRoute(to transfer.Service) {
 		"A record that is refused stops no other. The body may also be the bare array of the records, or one record a line. It needs the scope captain, which is asked before the body is read."
 	turn := make(chan struct{}, 1)
 	bulk[transfer.Record, transfer.Imported, *Problem]{
-		op: op, need: principal.ScopeCaptain, limit: maxImport, record: maxEntry, object: reflect.TypeFor[importBody](),
+		op: op, need: principal.ScopeCaptain, limit: maxImport, record: maxEntry, object: reflect.TypeFor[ImportBody](),
 		store: func(ctx context.Context, from *records[transfer.Record]) (transfer.Imported, error) {
 			return takeTurn(ctx, turn, func() (transfer.Imported, error) {
 				request, err := readImport(from.texts)
@@ -100,6 +100,8 @@ func readRecords(list *texts, request *transfer.ImportRequest) error {
 	}
 }
 
+var errTooMany = &errs.Error{Code: errs.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
+
 // addRecord adds a record, or why it cannot be used.
 func addRecord(request *transfer.ImportRequest, text []byte, err error) error {
 	var record transfer.Record
@@ -111,7 +113,7 @@ func addRecord(request *transfer.ImportRequest, text []byte, err error) error {
 		return nil // an export's last line
 	}
 	if request.Records = append(request.Records, record); len(request.Records) > transfer.MaxImport {
-		return &errs.Error{Code: errs.TooLarge, Field: "records", Message: fmt.Sprintf("holds more than %d: send them in parts", transfer.MaxImport)}
+		return errTooMany
 	}
 	return nil
 }
@@ -122,7 +124,10 @@ func readObject(list *texts, request *transfer.ImportRequest) error {
 	if list.begun = true; err != nil {
 		return brokenOff(err)
 	}
-	var body importBody
+	var body struct {
+		ImportBody
+		Records *[2*transfer.MaxImport + 1]json.RawMessage `json:"records" opaque:"true"` // those behind are passed over, unheld
+	}
 	switch err := strictjson.Decode(text, &body); {
 	case err != nil && errs.FieldOf(err) == "":
 		return errs.Wrap(errs.Invalid, err, "the body is not one object in valid JSON")
@@ -133,7 +138,13 @@ func readObject(list *texts, request *transfer.ImportRequest) error {
 		return errs.InvalidField("records", "is required")
 	}
 	request.DryRun, request.ImportID, request.Source = body.DryRun, body.ImportID, body.Source
-	for _, record := range body.Records {
+	for i, record := range body.Records {
+		if record == nil {
+			break // behind the last
+		}
+		if i == len(body.Records)-1 {
+			return errTooMany // even if most are ends of exports: more may have been passed over
+		}
 		if err := addRecord(request, record, list.check(record)); err != nil {
 			return err
 		}
