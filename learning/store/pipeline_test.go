@@ -240,6 +240,25 @@ func TestListLessons(t *testing.T) {
 	}
 }
 
+// TestTopicsAreTagsInAnyCase finds lessons by tags with letters that are not ASCII, too.
+func TestTopicsAreTagsInAnyCase(t *testing.T) {
+	s := open(t)
+	change(t, s, func(tx lesson.PipelineTx) error {
+		for i, tag := range []string{"überwachung", "Überwachung", "ÜBERWACHUNG", "PostgreSQL"} {
+			tagged := fullLesson(tag)
+			tagged.Tags = []string{tag}
+			if err := tx.InsertLesson(&tagged, learning.Fingerprint{byte(i)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	found, err := s.ByTopic(t.Context(), []string{"überwachung", "postgresql"}, 5)
+	if err != nil || len(found["überwachung"]) != 3 || len(found["postgresql"]) != 1 {
+		t.Errorf("%d and %d, %v", len(found["überwachung"]), len(found["postgresql"]), err)
+	}
+}
+
 func TestHistoryAndApplications(t *testing.T) {
 	s := open(t)
 	title := "old title"

@@ -68,10 +68,12 @@ func (s *Store) CountFor(ctx context.Context, scope lesson.RecallScope) (int, er
 func (s *Store) ByTopic(ctx context.Context, topics []string, limit int) (map[string][]lesson.Lesson, error) {
 	found := map[string][]lesson.Lesson{}
 	for _, topic := range topics {
+		spellings := lesson.Spellings(topic) // lower changes ASCII letters alone in SQLite
 		list := []branch{{
-			"num > (SELECT coalesce(max(num), 0) FROM lessons) - ? AND EXISTS (SELECT 1 FROM {elements tags} WHERE lower(value) = ?)", []any{lesson.RecallTagged, topic},
+			"num > (SELECT coalesce(max(num), 0) FROM lessons) - ? AND EXISTS (SELECT 1 FROM {elements tags} WHERE lower(value) = ? OR value IN (" + table.Marks(len(spellings)) + "))",
+			append([]any{lesson.RecallTagged, topic}, table.Anys(spellings)...),
 		}}
-		for _, spelling := range lesson.Spellings(topic) {
+		for _, spelling := range spellings {
 			list = append(list, branch{"domain = ?", []any{spelling}}, branch{"category = ?", []any{spelling}})
 		}
 		var err error
