@@ -251,6 +251,21 @@ func TestAccessCountsOutliveTheProcess(t *testing.T) {
 	}
 }
 
+// TestAWrongPersonaIsRefused asks for a fact that is in memory by a persona that there cannot be.
+func TestAWrongPersonaIsRefused(t *testing.T) {
+	facts, _ := openFacts(t, t.TempDir(), time.Now)
+	ctx := principal.With(t.Context(), principal.Open())
+	if _, err := facts.Remember(ctx, fact.Draft{Key: "a/b", Value: json.RawMessage("1")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := facts.Recall(ctx, fact.Ref{Key: "a/b"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := facts.Recall(ctx, fact.Ref{Persona: "default/a", Key: "b"}); errs.CodeOf(err) != errs.Invalid {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestRecalledFactsFollowEveryChange reads a fact at two nodes before and after each way to change it.
 func TestRecalledFactsFollowEveryChange(t *testing.T) {
 	clock := newHandClock()

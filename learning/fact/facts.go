@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/clock"
 	"github.com/skillrouter/skillrouter/internal/committer"
 	"github.com/skillrouter/skillrouter/internal/errs"
@@ -155,21 +154,18 @@ func expireAfter(fact *Fact, at time.Time) {
 
 // Recall implements Service.
 func (f *Facts) Recall(ctx context.Context, ref Ref) (Fact, error) {
-	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkRef(&ref)); err != nil {
 		return Fact{}, err
 	}
-	at := f.now()
-	fact, there, emptied := f.recent.get(ID(cmp.Or(ref.Persona, check.DefaultPersona), ref.Key))
+	at, id := f.now(), ID(ref.Persona, ref.Key)
+	fact, there, emptied := f.recent.get(id)
 	if !there || !fact.Live(at) { // another node drops what has expired without an event
-		err := checkRef(&ref)
-		if err != nil {
-			return Fact{}, err
-		}
+		var err error
 		if fact, there, err = f.store.Fact(ctx, ref.Persona, ref.Key); err != nil {
 			return Fact{}, err
 		}
 		if there {
-			f.recent.keep(ID(fact.Persona, fact.Key), fact, emptied)
+			f.recent.keep(id, fact, emptied)
 		}
 	}
 	fact.Expired = there && !fact.Live(at)
