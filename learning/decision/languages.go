@@ -28,11 +28,11 @@ var foreign = sync.OnceValue(func() map[string]*regexp.Regexp {
 func (s *Saying) readsForeign(plain string) string {
 	forms := foreign()
 	rest := forms["opening"].ReplaceAllString(plain, "")
-	if strings.ContainsAny(plain, "?？¿") || strings.Contains(plain, "QUOTE") || forms["none"].MatchString(rest) {
+	if strings.ContainsAny(plain, "?？¿") || strings.Contains(plain, "QUOTE") {
 		return ""
 	}
 	for _, category := range []string{knowledge.CategoryDecision, knowledge.CategoryConstraint} {
-		if m := forms[category].FindStringSubmatch(rest); m != nil {
+		if m := forms[category].FindStringSubmatch(rest); m != nil && !forms["none"].MatchString(rest) { // which few sentences come to
 			what := forms["pointing"].ReplaceAllString(" "+strings.Join(m[1:], "  ")+" ", "  ")
 			if s.Sure = len(contentOf(what)) > 0; s.Sure {
 				return category
