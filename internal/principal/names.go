@@ -1,10 +1,11 @@
 package principal
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 )
 
 // maxNames bounds how many projects are known by name. Of more, each is called as it is written.
@@ -13,33 +14,31 @@ const maxNames = 10_000
 // Names calls projects by the names that they have: another case, or other blanks, make no other project.
 type Names struct {
 	list  func(ctx context.Context, limit int) ([]string, error)
-	mu    sync.Mutex
-	known map[string]string // names, by themselves and by what they are in any case
+	known atomic.Pointer[map[string]string] // names, by themselves and by what they are in any case
 }
 
 // NewNames makes Names of the projects that are listed. They are read again for each name that none of them has.
 func NewNames(list func(ctx context.Context, limit int) ([]string, error)) *Names {
-	return &Names{list: list}
+	n := &Names{list: list}
+	n.known.Store(&map[string]string{})
+	return n
 }
 
 func folded(name string) string { return strings.Join(strings.Fields(strings.ToLower(name)), " ") }
 
-// named returns the name of the project that is meant. Two that differ in case alone, and are there both, stay two.
+// named returns the name of the project that is meant. Two that differ in case alone, and are there both, stay two. A name that is
+// known waits for no reading of the list.
 func (n *Names) named(ctx context.Context, asked string) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if name := calledIn(n.known, asked); name != "" {
+	if name := calledIn(*n.known.Load(), asked); name != "" {
 		return name
 	}
 	names, err := n.list(ctx, maxNames)
 	if err != nil {
 		return asked // it is said where the project is looked for
 	}
-	n.known = byName(names)
-	if name := calledIn(n.known, asked); name != "" {
-		return name
-	}
-	return asked
+	known := byName(names)
+	n.known.Store(&known)
+	return cmp.Or(calledIn(known, asked), asked)
 }
 
 // byName are names by themselves, and by what they are in any case unless that is a name too. Of several the first counts.
@@ -77,8 +76,5 @@ func (p Principal) Named(project string) string {
 	case p.wall == nil:
 		return p.names(project)
 	}
-	if name := calledIn(byName(p.wall.projects), project); name != "" {
-		return name
-	}
-	return project
+	return cmp.Or(calledIn(byName(p.wall.projects), project), project)
 }

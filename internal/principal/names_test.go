@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/skillrouter/skillrouter/internal/principal"
 )
@@ -43,6 +44,37 @@ func TestNames(t *testing.T) {
 	broken := principal.NewNames(func(context.Context, int) ([]string, error) { return nil, errors.New("no database") })
 	if got := principal.Open().Naming(t.Context(), broken).Named("shop"); got != "shop" {
 		t.Errorf("without a database it is %q", got)
+	}
+}
+
+// TestKnownNamesDoNotWait: while the projects are read for one name, and the database hangs, the others are known.
+func TestKnownNamesDoNotWait(t *testing.T) {
+	hangs, ended := make(chan bool), make(chan string)
+	names := principal.NewNames(func(ctx context.Context, _ int) ([]string, error) {
+		if ctx.Value(t) != nil {
+			hangs <- true
+			<-hangs
+		}
+		return []string{"Shop"}, nil
+	})
+	if got := principal.Open().Naming(t.Context(), names).Named("shop"); got != "Shop" {
+		t.Fatalf("it is %q", got)
+	}
+	go func() { ended <- principal.Open().Naming(context.WithValue(t.Context(), t, true), names).Named("quay") }()
+	<-hangs
+	known := make(chan string, 1)
+	go func() { known <- principal.Open().Naming(t.Context(), names).Named("SHOP") }()
+	select {
+	case got := <-known:
+		if got != "Shop" {
+			t.Errorf("it is %q", got)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("a name that is known waits for the list")
+	}
+	hangs <- true
+	if got := <-ended; got != "quay" {
+		t.Errorf("the new one is %q", got)
 	}
 }
 
