@@ -70,9 +70,10 @@ func (l *Leases) judge(j *judging, files ...ChangedFile) {
 		}
 	}
 	l.mu.RUnlock()
+	done := !j.blocked() // what is blocked is not done
 	for _, f := range files {
 		if _, ok := f.glob(); ok && j.agent != "" && !f.Recursive && !f.Pattern {
-			l.recent.edit(j, f)
+			l.recent.edit(j, f, done)
 		}
 	}
 }
@@ -166,7 +167,7 @@ type changed struct {
 }
 
 // edit notes a change, and finds who else changed the same file a moment ago: each of two is warned of the other once.
-func (r *recent) edit(j *judging, f ChangedFile) {
+func (r *recent) edit(j *judging, f ChangedFile, done bool) {
 	if len(f.Projects) == 0 {
 		return
 	}
@@ -194,7 +195,7 @@ func (r *recent) edit(j *judging, f ChangedFile) {
 		c.told[j.agent+" "+other] = j.at
 		j.find(Claim{AgentID: other, Path: f.Path, Until: at.UTC().Truncate(time.Millisecond), Case: CaseEditing})
 	}
-	if !j.blocked() { // what is blocked is not done
+	if done {
 		c.by[j.agent] = j.at
 	}
 }
