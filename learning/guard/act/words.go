@@ -2,8 +2,6 @@ package act
 
 import (
 	_ "embed"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -55,7 +53,12 @@ var (
 
 // anyOf reports whether one of the words of a list fits.
 func anyOf(words map[string]bool, fits func(string) bool) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(words)), fits)
+	for word := range words {
+		if fits(word) {
+			return true
+		}
+	}
+	return false
 }
 
 // otherNames returns what gives, for each word of the lines "name: words", the name. A name is its own.
