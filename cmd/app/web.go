@@ -38,12 +38,12 @@ func (a *App) wireWeb(ctx context.Context, p *parts) {
 
 // projectsOf are the projects of both databases.
 func projectsOf(ctx context.Context, p *parts, limit int) ([]string, error) {
-	names, err := p.operations.Names(ctx, limit)
+	names, err := p.operations.Projects(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
 	more, err := p.memory.Projects(ctx, limit)
-	all := slices.Compact(slices.Sorted(slices.Values(append(names.Projects, more...))))
+	all := slices.Compact(slices.Sorted(slices.Values(append(names, more...))))
 	return all[:min(limit, len(all))], err
 }
 

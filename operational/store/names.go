@@ -3,8 +3,17 @@ package store
 import (
 	"context"
 
+	"github.com/skillrouter/skillrouter/internal/database/table"
 	"github.com/skillrouter/skillrouter/operational"
 )
+
+// projectNames are the projects that tasks, agents and environments belong to.
+const projectNames = "SELECT project FROM tasks WHERE project <> '' UNION SELECT project FROM agents WHERE project <> '' UNION SELECT project FROM environments WHERE project <> '' LIMIT ?"
+
+// Projects returns up to limit of those projects.
+func (s *Store) Projects(ctx context.Context, limit int) ([]string, error) {
+	return table.List(s.Read.WithContext(ctx), table.Value[string], projectNames, limit)
+}
 
 // Names returns up to limit names of each kind: of tasks the open ones
 // before the finished ones, of the rest the latest.
@@ -21,7 +30,7 @@ func (s *Store) Names(ctx context.Context, limit int) (operational.Names, error)
 		{&n.Findings, "SELECT title FROM findings ORDER BY last_seen DESC LIMIT ?"},
 		{&n.Tasks, "SELECT number, title FROM tasks WHERE finished_at IS NULL ORDER BY priority DESC, number LIMIT ?"},
 		{&finished, "SELECT number, title FROM tasks WHERE finished_at IS NOT NULL ORDER BY finished_at DESC, number DESC LIMIT ?"},
-		{&n.Projects, "SELECT project FROM tasks WHERE project <> '' UNION SELECT project FROM agents WHERE project <> '' UNION SELECT project FROM environments WHERE project <> '' LIMIT ?"},
+		{&n.Projects, projectNames},
 	} {
 		if err := s.Read.WithContext(ctx).Raw(q.sql, limit).Scan(q.into).Error; err != nil {
 			return operational.Names{}, err
