@@ -163,12 +163,9 @@ func (c Call) check(ctx context.Context, a action) (answer checked, err error) {
 	return answer, err
 }
 
-func (c Call) outcome(ctx context.Context, o outcome) error {
-	return c(ctx, "POST", "/check/outcome", o, nil)
-}
-
-func (c Call) record(ctx context.Context, e anEpisode) error {
-	return c(ctx, "POST", "/api/episodes", e, nil)
+// post sends what needs no answer.
+func (c Call) post(ctx context.Context, path string, in any) error {
+	return c(ctx, "POST", path, in, nil)
 }
 
 // holder is the agent that the call's token was issued to, empty for who may act as any.
@@ -178,10 +175,6 @@ func (c Call) holder(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return principal.Principal{AgentID: self.AgentID, Scopes: self.Scopes}.Bound(), nil
-}
-
-func (c Call) consolidate(ctx context.Context, t transcript) error {
-	return c(ctx, "POST", "/api/consolidations", t, nil)
 }
 
 func (c Call) heartbeat(ctx context.Context, beat comms.Heartbeat) (answer comms.HeartbeatAnswer, err error) {
@@ -197,10 +190,6 @@ func (c Call) unacked(ctx context.Context, agent string, since int64) (page comm
 	}
 	err = c(ctx, "GET", "/messages/inbox?"+query.Encode(), nil, &page)
 	return page, err
-}
-
-func (c Call) read(ctx context.Context, read comms.Ack) error {
-	return c(ctx, "POST", "/messages/read", read, nil)
 }
 
 func (c Call) context(ctx context.Context, request contextRequest) (built builtContext, err error) {

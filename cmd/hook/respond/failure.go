@@ -138,7 +138,7 @@ func (h *Hook) recordMended(ctx context.Context, mended *attempt, call hook.Call
 	draft.EventType = "outcome"
 	draft.Title = OneLine("Worked: "+command, MaxFailureTitle)
 	draft.Content = storable("This worked: " + command + "\n\nBefore it this had failed: " + mended.Command + "\n" + mended.Said)
-	return h.calls().record(ctx, draft)
+	return h.calls().post(ctx, "/api/episodes", draft)
 }
 
 // mendedBy tells whether a command that worked is what the attempt should have been: one

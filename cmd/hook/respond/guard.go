@@ -183,7 +183,7 @@ func (h *Hook) learn(ctx context.Context) error {
 	if !h.call.Failed || h.call.Stopped || h.call.Tool == "" {
 		return wrong
 	}
-	if err := h.calls().record(ctx, h.episodeOf(h.call)); err != nil {
+	if err := h.calls().post(ctx, "/api/episodes", h.episodeOf(h.call)); err != nil {
 		return err
 	}
 	return wrong
@@ -195,7 +195,7 @@ func (h *Hook) overridden(ctx context.Context, check, result string) error {
 	if err := h.handOver(ctx); err != nil { // it may be of those
 		return err
 	}
-	return h.calls().outcome(ctx, outcome{CheckID: check, Outcome: outcomeOverridden, Agent: h.agent, Notes: "seen by the agent's hook", Result: result})
+	return h.calls().post(ctx, "/check/outcome", outcome{CheckID: check, Outcome: outcomeOverridden, Agent: h.agent, Notes: "seen by the agent's hook", Result: result})
 }
 
 // Bounds of an episode of a failure, in bytes: what a program says last tells
@@ -360,7 +360,7 @@ func (h *Hook) handOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = c(ctx, "POST", "/check/offline", map[string]any{"checks": checks}, nil)
+	err = c.post(ctx, "/check/offline", map[string]any{"checks": checks})
 	if code := errs.CodeOf(err); err != nil && code != errs.Invalid {
 		return err // they wait on
 	}

@@ -136,7 +136,7 @@ func (h *Hook) heed(ctx context.Context) error {
 			return err
 		}
 		draft := outcome{CheckID: string(check), Outcome: outcomeHeeded, Agent: h.agent, Notes: "not seen to be done by the end of the session"}
-		wrong = cmp.Or(c.outcome(ctx, draft), wrong)
+		wrong = cmp.Or(c.post(ctx, "/check/outcome", draft), wrong)
 	}
 	return wrong
 }

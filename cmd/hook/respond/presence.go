@@ -321,7 +321,7 @@ func (a *attendance) settle(ctx context.Context) error {
 		for _, m := range a.messages {
 			read.MessageIDs = append(read.MessageIDs, m.ID)
 		}
-		if err := a.h.calls().read(ctx, read); err != nil {
+		if err := a.h.calls().post(ctx, "/messages/read", read); err != nil {
 			return err
 		}
 	}

@@ -259,7 +259,7 @@ func (h *Hook) hand(ctx context.Context, draft transcript) error {
 	if check.Name("session_id", h.call.Session) == nil {
 		draft.SessionID = h.call.Session
 	}
-	return h.calls().consolidate(ctx, draft)
+	return h.calls().post(ctx, "/api/consolidations", draft)
 }
 
 const (
