@@ -88,10 +88,19 @@ func Decode(text []byte, most, depth int, v any, options ...yaml.DecodeOption) (
 	if err := Check(text, most, depth); err != nil {
 		return err
 	}
-	if err := yaml.UnmarshalWithOptions(text, v, append(options, yaml.DisallowUnknownField())...); err != nil {
-		return ProblemOf(err)
+	decode := func(text []byte) error {
+		return yaml.UnmarshalWithOptions(text, v, append(options, yaml.DisallowUnknownField())...)
 	}
-	return nil
+	if err = decode(text); err == nil {
+		return nil
+	}
+	// Of several unknown keys the library names any. The first is the one before which there is none.
+	for unknown := err; errors.As(unknown, new(*yaml.UnknownFieldError)); {
+		err = unknown
+		line := ProblemOf(err).Line
+		unknown = decode(bytes.Join(bytes.SplitAfterN(text, []byte("\n"), line)[:line-1], nil))
+	}
+	return ProblemOf(err)
 }
 
 // ProblemOf is an error of the YAML library without the excerpt that it draws.

@@ -27,6 +27,7 @@ func TestDecode(t *testing.T) {
 		{"deep in brackets", "a: 1\nb: " + strings.Repeat("[", 500), "nested deeper than 8", 2},
 		{"deep in entries", "b:\n" + strings.Repeat("- ", 100) + "x\n", "nested deeper than 8", 2},
 		{"unknown key", "a: 1\nc: 1\n", "unknown field", 2},
+		{"unknown keys", "a: 1\nc: 1\nd: 1\ne: 1\nf: 1\ng: 1\nh: 1\n", `unknown field "c"`, 2},
 		{"repeated key", "a: 1\na: 2\n", "already defined", 2},
 		{"no YAML", "a: 'x\n", "", 1},
 	} {
