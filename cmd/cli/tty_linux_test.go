@@ -29,14 +29,15 @@ type terminal struct {
 // openTerminal starts a command as the leader of a session on a new pseudo-terminal.
 func openTerminal(t *testing.T, name string, args ...string) *terminal {
 	t.Helper()
-	ptmx, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) // so that Close ends a Read
 	if err != nil {
 		t.Skipf("this machine has no pseudo-terminals: %v", err)
 	}
-	if err := unix.IoctlSetPointerInt(int(ptmx.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+	ptmx := os.NewFile(uintptr(fd), "/dev/ptmx")
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
 		t.Skipf("this machine has no pseudo-terminals: %v", err)
 	}
-	n, err := unix.IoctlGetInt(int(ptmx.Fd()), unix.TIOCGPTN)
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
 	if err != nil {
 		t.Fatal(err)
 	}
