@@ -6,7 +6,7 @@ import (
 	"github.com/skillrouter/skillrouter/operational"
 )
 
-// handedSingly notes that these messages, and not all before them, were handed to an agent. What cannot be written is not kept: the mark says
+// handedSingly notes that these messages, and not all before them, were handed to an agent. A mark that cannot be written is dropped: it says
 // when a message was handed over, and nothing is delivered or left out because of it.
 func (b *Mailbox) handedSingly(ctx context.Context, m *member, messages []operational.Message) {
 	now := b.now()

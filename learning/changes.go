@@ -83,7 +83,7 @@ type Back struct {
 type noteKey struct{}
 
 // Noting returns a context whose next change is kept, so that it can be taken back. Within a call that takes a change back nothing is.
-// What a call does by other services is the same call's, and is taken back with it.
+// Changes that a call makes through other services belong to that call, and are taken back with it.
 func Noting(ctx context.Context, at time.Time, done Operation, kind string, ids ...string) context.Context {
 	by, call := ChangerOf(ctx), ""
 	switch outer := NoteOf(ctx); {

@@ -25,7 +25,7 @@ type transcriptBlock struct {
 }
 
 // TranscriptCalls are the uses of tools that came to their end by Claude Code's own record of its session, in the order
-// in which they ended. What a person refused stands there as failed. Lines that are none, and uses whose beginning is not
+// in which they ended. A use that a person refused counts as failed. Lines of other kinds, and uses whose beginning is not
 // among the lines, are passed over.
 func TranscriptCalls(lines []byte) (ended []Call) {
 	begun, done := map[string]Call{}, map[string]bool{} // a record that was resumed may have a line twice
