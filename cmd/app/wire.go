@@ -294,7 +294,7 @@ type parts struct {
 
 	// model is what the router itself may ask, and embedder makes vectors; each is nil unless it is
 	// configured (llm.base_url with llm.model, llm.embedding_model). wireLLM sets them, before all others.
-	model    llm.Model
+	model    *llm.Chat
 	vectors  *shelf.Vectors
 	embedder shelf.Embedder
 	endpoint *llm.Endpoint // what model is at, and /v1 is in front of; nil without llm.base_url

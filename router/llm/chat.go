@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,47 +9,27 @@ import (
 	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
-// ChatOptions are a Chat's settings. The zero value is usable.
-type ChatOptions struct {
-	// Window is how many tokens the model takes, question and answer together; 0: not known, nothing is refused.
-	Window int
-	// Count counts the tokens of a text; nil means Estimate.
-	Count func(text string) int
-}
-
-// Chat is a Model behind an Endpoint.
+// Chat is a model behind an Endpoint.
 type Chat struct {
 	endpoint *Endpoint
 	model    string
-	options  ChatOptions
+	window   int // how many tokens the model takes, question and answer together; 0: not known
 }
 
-var _ Model = (*Chat)(nil)
-
-// NewChat makes a Model of the endpoint's model of that name.
-func NewChat(endpoint *Endpoint, model string, options ChatOptions) *Chat {
-	if options.Count == nil {
-		options.Count = Estimate
-	}
-	return &Chat{endpoint: endpoint, model: model, options: options}
+// NewChat is the endpoint's model of that name. Its window is how many tokens it takes, question and answer together; 0: not known.
+func NewChat(endpoint *Endpoint, model string, window int) *Chat {
+	return &Chat{endpoint, model, window}
 }
-
-// Name implements Model.
-func (c *Chat) Name() string { return c.model }
-
-// Window implements Model.
-func (c *Chat) Window() int { return c.options.Window }
 
 // The wire, https://platform.openai.com/docs/api-reference/chat: as much of it as is used here.
 type (
 	wireRequest struct {
-		Model          string    `json:"model"`
-		Messages       []Message `json:"messages"`
-		MaxTokens      int       `json:"max_tokens,omitempty"`
-		Temperature    *float64  `json:"temperature,omitempty"`
-		Seed           *int64    `json:"seed,omitempty"`
-		Stream         bool      `json:"stream"` // false, which some endpoints do not take for granted
-		ResponseFormat any       `json:"response_format,omitempty"`
+		Model          string         `json:"model"`
+		Messages       []Message      `json:"messages"`
+		MaxTokens      int            `json:"max_tokens"`
+		Temperature    float64        `json:"temperature"`
+		Stream         bool           `json:"stream"` // false, which some endpoints do not take for granted
+		ResponseFormat responseFormat `json:"response_format"`
 	}
 	responseFormat struct {
 		Type       string     `json:"type"`
@@ -61,67 +40,33 @@ type (
 		Strict bool            `json:"strict"`
 		Schema json.RawMessage `json:"schema"`
 	}
-	wireContent struct {
-		Content *string `json:"content"`
-	}
 	wireReply struct {
-		Model   string `json:"model"`
 		Choices []struct {
-			Message      wireContent `json:"message"`
-			Delta        wireContent `json:"delta"` // of a piece of a stream
-			FinishReason string      `json:"finish_reason"`
+			Message struct {
+				Content string `json:"content"`
+			} `json:"message"`
 		} `json:"choices"`
-		Usage Usage `json:"usage"`
 	}
 )
 
-// Chat implements Model.
-func (c *Chat) Chat(ctx context.Context, request Request) (Reply, error) {
-	body, err := c.encode(request)
+// Answer has the model answer a conversation with JSON of a schema, in at most so many tokens and without chance. Endpoints differ in how
+// well they hold a model to a schema: check the answer. Unavailable means that the endpoint cannot be reached, or answered nonsense, and
+// asking later may work; Invalid that it refused the request; TooLarge that this does not fit the model's window; RateLimited that it wants fewer.
+func (c *Chat) Answer(ctx context.Context, messages []Message, most int, schema json.RawMessage) (string, error) {
+	body, err := json.Marshal(wireRequest{
+		Model: c.model, Messages: messages, MaxTokens: most,
+		ResponseFormat: responseFormat{Type: "json_schema", JSONSchema: jsonSchema{Name: "answer", Strict: true, Schema: schema}},
+	})
 	if err != nil {
-		return Reply{}, err
+		return "", errs.Wrap(errs.Invalid, err, "the request cannot be written as JSON")
 	}
 	var reply wireReply
 	text, err := c.endpoint.ask(ctx, call{method: http.MethodPost, path: "/chat/completions", body: body}, "chat completion", &reply)
 	if err != nil {
-		return Reply{}, err
+		return "", err
 	}
 	if len(reply.Choices) == 0 {
-		return Reply{}, c.endpoint.nonsense(errors.New("no choices: "+c.endpoint.said(text)), "chat completion")
+		return "", c.endpoint.nonsense(errors.New("no choices: "+c.endpoint.said(text)), "chat completion")
 	}
-	first := reply.Choices[0]
-	answer := Reply{Model: reply.Model, FinishReason: first.FinishReason, Usage: reply.Usage}
-	if first.Message.Content != nil {
-		answer.Content = *first.Message.Content
-	}
-	return answer, nil
-}
-
-// encode checks a request and writes it as the endpoint reads it.
-func (c *Chat) encode(request Request) ([]byte, error) {
-	if len(request.Messages) == 0 {
-		return nil, errs.InvalidField("messages", "must hold at least one message")
-	}
-	if request.MaxTokens < 0 {
-		return nil, errs.InvalidField("max_tokens", "must not be negative")
-	}
-	if t := request.Temperature; t != nil && !(*t >= 0 && *t <= 2) { // not NaN either
-		return nil, errs.InvalidField("temperature", "must lie between 0 and 2")
-	}
-	if err := fits(request.Messages, request.MaxTokens, c.options.Window, c.options.Count); err != nil {
-		return nil, err
-	}
-	wire := wireRequest{
-		Model: c.model, Messages: request.Messages, MaxTokens: request.MaxTokens,
-		Temperature: request.Temperature, Seed: request.Seed,
-	}
-	if len(request.Schema) > 0 {
-		name := cmp.Or(request.SchemaName, "answer")
-		wire.ResponseFormat = responseFormat{Type: "json_schema", JSONSchema: jsonSchema{Name: name, Strict: true, Schema: request.Schema}}
-	}
-	body, err := json.Marshal(wire)
-	if err != nil {
-		return nil, errs.Wrap(errs.Invalid, err, "the request cannot be written as JSON")
-	}
-	return body, nil
+	return reply.Choices[0].Message.Content, nil
 }

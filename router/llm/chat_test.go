@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"strings"
@@ -22,20 +21,12 @@ import (
 func TestChat(t *testing.T) {
 	u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, completion) })
 	e, _ := endpoint(t, u.URL, llm.Options{Key: "sk-1"})
-	temperature, seed := 0.0, int64(7)
-	request := question("hi <&> there")
-	request.MaxTokens, request.Temperature, request.Seed = 50, &temperature, &seed
-	request.Schema = json.RawMessage(`{"type":"object"}`)
-	got, err := llm.NewChat(e, "qwen3-coder", llm.ChatOptions{Window: 4096}).Chat(t.Context(), request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := llm.Reply{Model: "qwen3-coder", Content: "hello", FinishReason: "stop", Usage: llm.Usage{PromptTokens: 9, CompletionTokens: 2, TotalTokens: 11}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	got, err := answer(t.Context(), e, "hi <&> there")
+	if err != nil || got != "hello" {
+		t.Fatal(got, err)
 	}
 	wire := map[string]any{
-		"model": "qwen3-coder", "stream": false, "max_tokens": 50.0, "temperature": 0.0, "seed": 7.0,
+		"model": "qwen3-coder", "stream": false, "max_tokens": 50.0, "temperature": 0.0,
 		"messages":        []any{map[string]any{"role": "user", "content": "hi <&> there"}},
 		"response_format": map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "strict": true, "schema": map[string]any{"type": "object"}}},
 	}
@@ -96,7 +87,7 @@ func TestFaults(t *testing.T) {
 			u := script(t, func(_ int, w http.ResponseWriter, r *http.Request) { test.answer(w, r) })
 			timeouts := llm.Timeouts{FirstByte: 300 * time.Millisecond, Idle: 300 * time.Millisecond, Total: time.Second}
 			e, _ := endpoint(t, u.URL, llm.Options{Timeouts: timeouts})
-			_, err := llm.NewChat(e, "m", llm.ChatOptions{}).Chat(t.Context(), question("hi"))
+			_, err := answer(t.Context(), e, "hi")
 			if got := errs.CodeOf(err); got != test.code {
 				t.Errorf("%v, want %s", err, test.code)
 			}
@@ -105,33 +96,6 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%d calls, want %d", n, test.calls)
 			}
 		})
-	}
-}
-
-func TestRefusedBeforeItIsSent(t *testing.T) {
-	u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, 200, completion) })
-	e, _ := endpoint(t, u.URL, llm.Options{})
-	nan := math.NaN()
-	tests := map[string]struct {
-		request llm.Request
-		code    errs.Code
-	}{
-		"no messages":         {llm.Request{}, errs.Invalid},
-		"negative answer":     {llm.Request{Messages: question("a").Messages, MaxTokens: -1}, errs.Invalid},
-		"temperature of NaN":  {llm.Request{Messages: question("a").Messages, Temperature: &nan}, errs.Invalid},
-		"too long":            {question(strings.Repeat("word ", 4096)), errs.TooLarge},
-		"answer of the whole": {llm.Request{Messages: question("a").Messages, MaxTokens: 4096}, errs.TooLarge},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			_, err := llm.NewChat(e, "m", llm.ChatOptions{Window: 4096}).Chat(t.Context(), test.request)
-			if errs.CodeOf(err) != test.code {
-				t.Errorf("%v, want %s", err, test.code)
-			}
-		})
-	}
-	if n := len(u.requests()); n != 0 {
-		t.Errorf("%d requests were sent", n)
 	}
 }
 
@@ -175,7 +139,7 @@ func TestRetries(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			u := script(t, func(n int, w http.ResponseWriter, _ *http.Request) { test.answer(n, w) })
 			e, w := endpoint(t, u.URL, llm.Options{Now: func() time.Time { return now }})
-			_, err := llm.NewChat(e, "m", llm.ChatOptions{}).Chat(t.Context(), question("hi"))
+			_, err := answer(t.Context(), e, "hi")
 			if errs.CodeOf(err) != test.code {
 				t.Error(err)
 			}
@@ -194,7 +158,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 	_ = listener.Close()
 	e, w := endpoint(t, "http://"+listener.Addr().String()+"/v1/", llm.Options{})
-	_, err = llm.NewChat(e, "m", llm.ChatOptions{}).Chat(t.Context(), question("hi"))
+	_, err = answer(t.Context(), e, "hi")
 	if errs.CodeOf(err) != errs.Unavailable {
 		t.Error(err)
 	}
@@ -209,7 +173,7 @@ func TestCancelled(t *testing.T) {
 	e, _ := endpoint(t, u.URL, llm.Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := llm.NewChat(e, "m", llm.ChatOptions{}).Chat(ctx, question("hi"))
+	_, err := answer(ctx, e, "hi")
 	if errs.CodeOf(err) != errs.Unavailable || !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
@@ -256,7 +220,7 @@ func TestKeyIsNotPrinted(t *testing.T) {
 	})
 	options := llm.Options{Key: key, Log: logger}
 	e, _ := endpoint(t, u.URL, options)
-	_, err := llm.NewChat(e, "m", llm.ChatOptions{}).Chat(t.Context(), question("hi"))
+	_, err := answer(t.Context(), e, "hi")
 	text, _ := json.Marshal(map[string]any{"key": options.Key})
 	logger.Error("failed", "error", err, "key", options.Key, "timeouts", options.Timeouts)
 	_, _ = fmt.Fprintf(&log, "%v %+v %#v %s %s", options, options, options.Key, text, err)

@@ -21,8 +21,6 @@ type conversation struct {
 	turns    []turn
 	tools    string
 	answer   int // tokens that the client allows the answer; 0: it does not say
-	model    string
-	stream   bool
 }
 
 // turn is one message of a conversation.
@@ -50,10 +48,6 @@ func parseConversation(body []byte) (*conversation, error) {
 			c.messages = value
 		case "tools":
 			c.tools = value.Raw
-		case "model": // a value of another type than these is the endpoint's to refuse
-			c.model = value.Str
-		case "stream":
-			c.stream = value.Type == gjson.True
 		case "max_tokens", "max_completion_tokens":
 			if value.Type == gjson.Number {
 				c.answer = max(c.answer, int(value.Int()))
@@ -134,21 +128,11 @@ func (c *conversation) question() string {
 	return said
 }
 
-// lastSaid is the last that the user said, whole.
-func (c *conversation) lastSaid() string {
-	for i := len(c.turns) - 1; i >= 0; i-- {
-		if text := strings.TrimSpace(c.turns[i].text); c.turns[i].role == RoleUser && text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
 // tokens counts what the conversation has of a model's window, besides the answer.
-func (c *conversation) tokens(count func(string) int) int {
-	n := count(c.tools)
+func (c *conversation) tokens() int {
+	n := Estimate(c.tools)
 	for _, t := range c.turns {
-		n += count(t.text) + messageFrame
+		n += Estimate(t.text) + messageFrame
 	}
 	return n
 }

@@ -36,22 +36,22 @@ const (
 )
 
 // Extractor is a history.Extractor that asks a model.
-type Extractor struct{ model Model }
+type Extractor struct{ model *Chat }
 
 var _ history.Extractor = (*Extractor)(nil)
 
 // NewExtractor makes an Extractor of a model.
-func NewExtractor(model Model) *Extractor { return &Extractor{model} }
+func NewExtractor(model *Chat) *Extractor { return &Extractor{model} }
 
 // Name implements history.Extractor.
-func (e *Extractor) Name() string { return e.model.Name() }
+func (e *Extractor) Name() string { return e.model.model }
 
 // Extract implements history.Extractor. A transcript that is longer than the
 // model's window is read in parts. An answer that is not of the form that was
 // asked for is asked for once more, with what is wrong with it; the second
 // time it is an Unavailable error.
 func (e *Extractor) Extract(ctx context.Context, t history.Transcript) (drafts []history.ProposalDraft, err error) {
-	parts, answer, err := cutParts(e.model, t)
+	parts, answer, err := cutParts(e.model.window, t)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +76,7 @@ Answer with one JSON object {"facts": [], "episodes": [], "procedures": []} and 
 
 // cutParts cuts a transcript into texts that fit the model's window, between turns
 // where that can be, and says how many tokens are left for the answer.
-func cutParts(model Model, t history.Transcript) (parts []string, answer int, err error) {
-	window := model.Window()
+func cutParts(window int, t history.Transcript) (parts []string, answer int, err error) {
 	if window <= 0 {
 		window = unknownWindow
 	}
@@ -116,33 +115,28 @@ func cutParts(model Model, t history.Transcript) (parts []string, answer int, er
 }
 
 // ask asks what is worth remembering of a part of a transcript.
-func ask(ctx context.Context, model Model, part string, answer int) (found extraction, err error) {
+func ask(ctx context.Context, model *Chat, part string, answer int) (found extraction, err error) {
 	fence := "transcript-" + rand.Text()[:12]
-	zero := 0.0
-	request := Request{
-		Messages: []Message{
-			{RoleSystem, extractTask},
-			{RoleUser, "<" + fence + ">\n" + part + "</" + fence + ">\n\nExtract what is worth remembering, as the JSON object."},
-		},
-		MaxTokens: answer, Temperature: &zero, Schema: json.RawMessage(extractionSchemaText), SchemaName: "learnings",
+	messages := []Message{
+		{RoleSystem, extractTask},
+		{RoleUser, "<" + fence + ">\n" + part + "</" + fence + ">\n\nExtract what is worth remembering, as the JSON object."},
 	}
 	var wrong error
 	for range 2 {
-		reply, err := model.Chat(ctx, request)
+		said, err := model.Answer(ctx, messages, answer, json.RawMessage(extractionSchemaText))
 		if err != nil {
 			return found, err
 		}
-		if len(reply.Content) > maxExtraction {
-			return found, errs.Errorf(errs.TooLarge, "the model answered %d bytes", len(reply.Content))
+		if len(said) > maxExtraction {
+			return found, errs.Errorf(errs.TooLarge, "the model answered %d bytes", len(said))
 		}
-		if found, wrong = readAnswer(reply.Content); wrong == nil {
+		if found, wrong = readAnswer(said); wrong == nil {
 			return found, nil
 		}
-		said := reply.Content
 		for Estimate(said) > answer/2 {
 			said = strings.ToValidUTF8(said[:len(said)/2], "")
 		}
-		request.Messages = append(request.Messages[:2:2], Message{RoleAssistant, said},
+		messages = append(messages[:2:2], Message{RoleAssistant, said},
 			Message{RoleUser, "That is not the JSON object that was asked for: " + cutError(wrong) + ". Answer with the JSON object and nothing else."})
 	}
 	return found, errs.Wrap(errs.Unavailable, wrong, "the model's answer was twice not the JSON that was asked for")

@@ -42,7 +42,7 @@ func TestExtract(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := script(t, func(n int, w http.ResponseWriter, _ *http.Request) { says(w, 200, answered(answers[n])) })
 			e, _ := endpoint(t, u.URL, llm.Options{})
-			drafts, err := llm.NewExtractor(llm.NewChat(e, "qwen3-coder", llm.ChatOptions{Window: 8192})).Extract(t.Context(), transcript)
+			drafts, err := llm.NewExtractor(llm.NewChat(e, "qwen3-coder", 8192)).Extract(t.Context(), transcript)
 			if err != nil || len(drafts) != 3 {
 				t.Fatalf("%+v, %v", drafts, err)
 			}
@@ -61,7 +61,7 @@ func TestExtract(t *testing.T) {
 			if n := len(u.requests()); n != len(answers) {
 				t.Errorf("%d questions for %d answers", n, len(answers))
 			}
-			var asked llm.Request
+			var asked struct{ Messages []llm.Message }
 			if err := json.Unmarshal(u.requests()[0].Body, &asked); err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestExtractFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := script(t, test.answer)
 			e, _ := endpoint(t, u.URL, llm.Options{Retries: -1, Timeouts: llm.Timeouts{FirstByte: 300 * time.Millisecond}})
-			drafts, err := llm.NewExtractor(llm.NewChat(e, "qwen3-coder", llm.ChatOptions{})).Extract(t.Context(), transcript)
+			drafts, err := llm.NewExtractor(llm.NewChat(e, "qwen3-coder", 0)).Extract(t.Context(), transcript)
 			if err == nil || test.code != "" && errs.CodeOf(err) != test.code || drafts != nil {
 				t.Errorf("%v, %v", drafts, err)
 			}
@@ -117,7 +117,7 @@ func TestExtractInParts(t *testing.T) {
 		says(w, 200, answered(fmt.Sprintf(`{"facts":[{"key":"part.n%d","value":%d}]}`, n, n)))
 	})
 	e, _ := endpoint(t, u.URL, llm.Options{})
-	model := llm.NewChat(e, "qwen3-coder", llm.ChatOptions{Window: 4096})
+	model := llm.NewChat(e, "qwen3-coder", 4096)
 	long := history.Transcript{}
 	for i := range 40 {
 		long.Turns = append(long.Turns, history.Turn{Role: "user", Content: fmt.Sprint("turn ", i, " ", strings.Repeat("and some words ", 30))})
@@ -142,7 +142,7 @@ func TestExtractInParts(t *testing.T) {
 	if _, err := llm.NewExtractor(model).Extract(t.Context(), long); errs.CodeOf(err) != errs.TooLarge {
 		t.Errorf("too long: %v", err)
 	}
-	tiny := llm.NewChat(e, "tiny", llm.ChatOptions{Window: 512})
+	tiny := llm.NewChat(e, "tiny", 512)
 	if _, err := llm.NewExtractor(tiny).Extract(t.Context(), transcript); errs.CodeOf(err) != errs.Invalid {
 		t.Errorf("no room: %v", err)
 	}

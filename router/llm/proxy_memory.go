@@ -35,7 +35,7 @@ func (p *Proxy) remembered(ctx context.Context, c *conversation, w wishes) ([]by
 		if answer <= 0 {
 			answer = min(DefaultAnswer, window/4)
 		}
-		budget = min(budget, window-answer-c.tokens(p.options.Count)-framing)
+		budget = min(budget, window-answer-c.tokens()-framing)
 	}
 	if budget < MinBudget {
 		return c.body, "none: the conversation fills the model's window"

@@ -119,8 +119,9 @@ func endpoint(t *testing.T, base string, options llm.Options) (*llm.Endpoint, *w
 	return e, w
 }
 
-func question(text string) llm.Request {
-	return llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: text}}}
+// answer has a model answer a user's text.
+func answer(ctx context.Context, e *llm.Endpoint, text string) (string, error) {
+	return llm.NewChat(e, "qwen3-coder", 4096).Answer(ctx, []llm.Message{{Role: llm.RoleUser, Content: text}}, 50, json.RawMessage(`{"type":"object"}`))
 }
 
 func hold(t *testing.T, what, text string, parts ...string) {

@@ -1,10 +1,6 @@
 package llm
 
-import (
-	"unicode/utf8"
-
-	"github.com/skillrouter/skillrouter/internal/errs"
-)
+import "unicode/utf8"
 
 // messageFrame is how many tokens a message costs besides its text: the role and
 // the marks around it, 3 to 5 in the chat templates of today's models.
@@ -23,23 +19,4 @@ func Estimate(text string) int {
 		}
 	}
 	return (ascii+3)/4 + others
-}
-
-// fits returns a TooLarge error if a request with its answer is over the window.
-func fits(messages []Message, answer, window int, count func(string) int) error {
-	if window <= 0 {
-		return nil
-	}
-	if answer <= 0 {
-		answer = min(DefaultAnswer, window/4)
-	}
-	tokens := 0
-	for _, m := range messages {
-		tokens += count(m.Content) + messageFrame
-	}
-	if tokens+answer > window {
-		return errs.Errorf(errs.TooLarge,
-			"the request has about %d tokens and its answer may have %d, and the model's window is %d (llm.context_window)", tokens, answer, window)
-	}
-	return nil
 }
