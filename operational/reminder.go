@@ -23,6 +23,8 @@ type ReminderService interface {
 	Complete(ctx context.Context, number int64, note ReminderNote) (Reminder, error)
 	// Cancel ends a reminder, a recurring one too. It needs ScopeAgent.
 	Cancel(ctx context.Context, number int64, note ReminderNote) (Reminder, error)
+	// Restore lets a cancelled reminder wait again. One whose time has passed comes due at once. It needs ScopeAgent.
+	Restore(ctx context.Context, number int64, note ReminderNote) (Reminder, error)
 	// Edit changes what an open reminder says. It needs ScopeAgent.
 	Edit(ctx context.Context, number int64, patch ReminderPatch) (Reminder, error)
 	// Snooze lets a reminder come again later. It needs ScopeAgent.

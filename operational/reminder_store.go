@@ -95,6 +95,7 @@ const (
 	EventReminderDelivered = "reminder.delivered" // to somebody, after it had come due and nobody was there
 	EventReminderCompleted = "reminder.completed"
 	EventReminderCancelled = "reminder.cancelled"
+	EventReminderRestored  = "reminder.restored"
 	EventReminderEdited    = "reminder.edited"
 	EventReminderSnoozed   = "reminder.snoozed"
 	EventReminderUnjudged  = "reminder.unjudged" // its condition could not be judged

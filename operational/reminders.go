@@ -310,6 +310,30 @@ func (s *Reminders) Cancel(ctx context.Context, number int64, note ReminderNote)
 	})
 }
 
+// Restore implements ReminderService.
+func (s *Reminders) Restore(ctx context.Context, number int64, note ReminderNote) (Reminder, error) {
+	r, err := s.Reminder(ctx, number)
+	if err == nil && !r.Status.Open() {
+		err = s.roomFor(ctx, r)
+	}
+	if err != nil {
+		return Reminder{}, err
+	}
+	return s.end(ctx, number, note, EventReminderRestored, func(r *Reminder) error {
+		switch {
+		case r.Status == ReminderCompleted:
+			return errs.Errorf(errs.Conflict, "reminder %d is completed", r.Number)
+		case r.Status.Open():
+			return nil
+		}
+		r.Status, r.DeliveredTo, r.MessageID, r.Missed = ReminderPending, "", "", false
+		if r.ScheduledFor != nil {
+			r.at(*r.ScheduledFor)
+		}
+		return nil
+	})
+}
+
 // end takes a step with a note. One that was taken already changes nothing.
 func (s *Reminders) end(ctx context.Context, number int64, note ReminderNote, event string, step func(*Reminder) error) (Reminder, error) {
 	if err := check.Text("note", note.Note, MaxReminderNote); err != nil {

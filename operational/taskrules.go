@@ -177,7 +177,7 @@ func (n TaskNote) check() error { return check.Text("note", n.Note, MaxTaskText)
 func (t *Task) mayMove(p principal.Principal, named, acting, event string) error {
 	captain := p.Has(principal.ScopeCaptain) && (named == "" || named == p.AgentID)
 	switch {
-	case captain, t.AgentID != "" && acting == t.AgentID, acting != "" && acting == t.CreatedBy && (t.AgentID == "" || event == EventTaskCancelled):
+	case captain, t.AgentID != "" && acting == t.AgentID, acting != "" && acting == t.CreatedBy && (t.AgentID == "" || event == EventTaskCancelled || event == EventTaskRestored):
 		return nil
 	case t.AgentID == "" && t.Status.Open():
 		if p.Has(principal.ScopeCaptain) {
@@ -275,6 +275,14 @@ func (t *Task) release(note string) error {
 
 func (t *Task) cancel(note string) error {
 	return t.step(t.Status.Open(), "it is finished already", TaskCancelled, note)
+}
+
+func (t *Task) restore(note string) error {
+	err := t.step(t.Status == TaskCancelled, "only a cancelled one can be restored", TaskPending, note)
+	if err == nil {
+		t.AgentID, t.BlockedReason = "", ""
+	}
+	return err
 }
 
 func (t *Task) reassign(to TaskAssignment) error {

@@ -50,6 +50,8 @@ type TaskService interface {
 	Release(ctx context.Context, ref string, note TaskNote) (Task, error)
 	// Cancel ends a task that is not wanted any more.
 	Cancel(ctx context.Context, ref string, note TaskNote) (Task, error)
+	// Restore lets a cancelled task wait to be claimed again.
+	Restore(ctx context.Context, ref string, note TaskNote) (Task, error)
 	// Wait says which tasks must be finished first.
 	Wait(ctx context.Context, ref string, order TaskOrder) (Task, error)
 	// Reassign hands an open task to an agent, whoever holds it; for the Captain.
@@ -273,6 +275,11 @@ func (t *Tasks) Cancel(ctx context.Context, ref string, note TaskNote) (Task, er
 	return t.held(ctx, ref, note.AgentID, EventTaskCancelled, &note.Note, note.check(), func(task *Task) error { return task.cancel(note.Note) })
 }
 
+// Restore implements TaskService.
+func (t *Tasks) Restore(ctx context.Context, ref string, note TaskNote) (Task, error) {
+	return t.held(ctx, ref, note.AgentID, EventTaskRestored, &note.Note, note.check(), func(task *Task) error { return task.restore(note.Note) })
+}
+
 // Wait implements TaskService.
 func (t *Tasks) Wait(ctx context.Context, ref string, order TaskOrder) (Task, error) {
 	var wanted Task
@@ -369,6 +376,7 @@ const (
 	EventTaskFailed     = "task.failed"
 	EventTaskReleased   = "task.released"
 	EventTaskCancelled  = "task.cancelled"
+	EventTaskRestored   = "task.restored"
 	EventTaskReassigned = "task.reassigned"
 	EventTaskOrdered    = "task.ordered" // it waits for other tasks than before
 )

@@ -20,10 +20,14 @@ import (
 
 // These are the kinds of what a team works at. How a plain command is made of its line, see plain.go.
 
+// deletedHelp is the help of a list's flag where what people delete is cancelled.
+const deletedHelp = "cancelled ones, which restore lets wait again, instead"
+
 const taskRows = "number=NO title status+progress+waits_for agent_id project priority=PRIO updated_at=CHANGED"
 
 func (s *shell) tasksCommand() *cobra.Command {
 	var filter operational.TaskFilter
+	deleted := false
 	return s.verbs(verbs{
 		name: "tasks", short: "Share work: add, claim, report, finish",
 		long: "Shares work between agents. A task is named by its number, such as 7, or by its id.",
@@ -31,7 +35,11 @@ func (s *shell) tasksCommand() *cobra.Command {
 		plain: []command{
 			{
 				use: "list", short: "List unfinished tasks, the most urgent first", do: operational.TaskService.List, in: &filter, hides: "open any_of after",
-				all: "finished ones too", unlessAll: func() {
+				flags: options{option("deleted", &deleted, deletedHelp)},
+				all:   "finished ones too", unlessAll: func() {
+					if deleted {
+						filter.Status = append(filter.Status, operational.TaskCancelled)
+					}
 					if len(filter.Status) == 0 {
 						filter.Open = new(true)
 					}
@@ -48,6 +56,7 @@ func (s *shell) tasksCommand() *cobra.Command {
 			{use: "fail TASK ERROR...", short: "End a task that failed, and say why", do: operational.TaskService.Fail},
 			{use: "release TASK [NOTE...]", short: "Give a task back for another to claim", do: operational.TaskService.Release},
 			{use: "cancel TASK [NOTE...]", short: "End a task that is not wanted any more", do: operational.TaskService.Cancel},
+			{use: "restore TASK [NOTE...]", short: "Let a cancelled task wait again", do: operational.TaskService.Restore},
 			{use: "wait TASK [--after TASK]", short: "Say which tasks must be finished first; without --after it waits for none", do: operational.TaskService.Wait},
 			{use: "reassign TASK AGENT", short: "Hand a task to an agent, whoever holds it", do: operational.TaskService.Reassign, words: []string{"id", "agent_id"}, flags: options{option("agent", new(string), "taken, as of the others: who hands it on is who calls")}},
 		},
@@ -263,6 +272,7 @@ const reminderRows = "id=NO task status+missed scheduled_for|trigger_value=WHEN 
 
 func (s *shell) remindersCommand() *cobra.Command {
 	var filter operational.ReminderFilter
+	deleted := false
 	return s.verbs(verbs{
 		name: "reminders", short: "Things to do later: add, list, show, edit, delete", of: "NUMBER",
 		long: `Reminders come due at a time, when something happens, or when a condition over
@@ -271,12 +281,18 @@ facts holds. A due reminder is in its agent's mailbox and in this list until it 
 		plain: []command{
 			{
 				use: "list", short: "List what is due and what is to come", do: operational.ReminderService.List, in: &filter, hides: "open after",
-				flags: options{option("cursor", &filter.After, "only greater numbers").once("after")},
-				all:   "completed and cancelled ones too", unlessAll: func() { filter.Open = len(filter.Status) == 0 },
+				flags: options{option("cursor", &filter.After, "only greater numbers").once("after"), option("deleted", &deleted, deletedHelp)},
+				all:   "completed and cancelled ones too", unlessAll: func() {
+					if deleted {
+						filter.Status = append(filter.Status, operational.ReminderCancelled)
+					}
+					filter.Open = len(filter.Status) == 0
+				},
 			},
 			{use: "show NUMBER", do: operational.ReminderService.Reminder},
 			{use: "done NUMBER [NOTE...]", do: operational.ReminderService.Complete},
 			{use: "cancel NUMBER [NOTE...]", short: "End a reminder, a recurring one for good", do: operational.ReminderService.Cancel, hidden: true},
+			{use: "restore NUMBER [NOTE...]", short: "Let a cancelled reminder wait again", do: operational.ReminderService.Restore},
 			{use: "snooze NUMBER FOR...", short: "Let a reminder come again later: 10min, 2h, 1 day", do: operational.ReminderService.Snooze},
 			{use: "event NAME", short: "Tell of something, for the reminders that wait for it", do: operational.ReminderService.Happened, hides: "data", says: "reminders that came due: {{.Held}}"},
 		},

@@ -144,6 +144,20 @@ func reminderRecurs(t *testing.T, w ReminderWorld) {
 	if r.Status != operational.ReminderCancelled || r.Next != nil {
 		t.Fatalf("a cancelled one is %+v", r)
 	}
+	scheduled := *r.ScheduledFor
+	if r = check(svc.Restore(ctx, r.Number, operational.ReminderNote{})); r.Status != operational.ReminderPending || r.Next == nil || !r.Next.Equal(scheduled) {
+		t.Fatalf("one that was restored is %+v, and was to come at %v", r, scheduled)
+	}
+	if again := check(svc.Restore(ctx, r.Number, operational.ReminderNote{})); again.Status != operational.ReminderPending || !again.UpdatedAt.Equal(r.UpdatedAt) {
+		t.Fatalf("restored twice it is %+v", again)
+	}
+	check(svc.Cancel(ctx, r.Number, operational.ReminderNote{}))
+	w.Advance(t, time.Hour)
+	check(svc.Restore(ctx, r.Number, operational.ReminderNote{}))
+	w.Advance(t, time.Second)
+	if r = check(svc.Reminder(ctx, r.Number)); r.Status != operational.ReminderDue {
+		t.Fatalf("one whose time had passed is %+v after it was restored", r)
+	}
 }
 
 func reminderSnooze(t *testing.T, w ReminderWorld) {

@@ -90,6 +90,7 @@ func taskTransitions(t *testing.T, w World[operational.TaskService]) {
 		},
 		"release": func(r string) (operational.Task, error) { return svc.Release(ctx, r, operational.TaskNote{}) },
 		"cancel":  func(r string) (operational.Task, error) { return svc.Cancel(ctx, r, operational.TaskNote{}) },
+		"restore": func(r string) (operational.Task, error) { return svc.Restore(ctx, r, operational.TaskNote{}) },
 	}
 	to := map[operational.TaskStatus]map[string]operational.TaskStatus{
 		operational.TaskPending: {"block": operational.TaskBlocked, "cancel": operational.TaskCancelled},
@@ -105,7 +106,7 @@ func taskTransitions(t *testing.T, w World[operational.TaskService]) {
 			"block": operational.TaskBlocked, "unblock": operational.TaskInProgress,
 			"fail": operational.TaskFailed, "release": operational.TaskPending, "cancel": operational.TaskCancelled,
 		},
-		operational.TaskCompleted: {}, operational.TaskFailed: {}, operational.TaskCancelled: {},
+		operational.TaskCompleted: {}, operational.TaskFailed: {}, operational.TaskCancelled: {"restore": operational.TaskPending},
 	}
 	route := map[operational.TaskStatus][]string{
 		operational.TaskPending: nil, operational.TaskClaimed: {"claim"}, operational.TaskInProgress: {"claim", "progress"},

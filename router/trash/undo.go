@@ -51,7 +51,7 @@ func (t *Trash) Undo(ctx context.Context, draft LastChange) (undone ChangeUndone
 		}
 	}
 	if len(all) == 0 {
-		return undone, errs.Errorf(errs.NotFound, "you changed nothing here in the last %d days that can be taken back. %s", int(learning.KeepChanges.Hours()/24), gone)
+		return undone, errs.Errorf(errs.NotFound, "you changed nothing here in the last %d days that can be taken back. %s `tasks restore` and `reminders restore` let wait again what was cancelled.", int(learning.KeepChanges.Hours()/24), gone)
 	}
 	undone = ChangeUndone{Change: all[0], Also: all[1:], Notice: saying(all, draft.Confirm)}
 	for _, c := range all {

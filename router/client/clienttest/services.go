@@ -301,6 +301,10 @@ func (t Tasks) Cancel(ctx context.Context, ref string, note operational.TaskNote
 	return client.SendTo(ctx, t.C, operational.TaskService.Cancel, ref, note)
 }
 
+func (t Tasks) Restore(ctx context.Context, ref string, note operational.TaskNote) (operational.Task, error) {
+	return client.SendTo(ctx, t.C, operational.TaskService.Restore, ref, note)
+}
+
 func (t Tasks) Claim(ctx context.Context, ref string, claim operational.TaskClaim) (operational.Task, error) {
 	return client.SendTo(ctx, t.C, operational.TaskService.Claim, ref, claim)
 }
@@ -570,6 +574,10 @@ var _ operational.ReminderService = Reminders{}
 
 func (r Reminders) Cancel(ctx context.Context, number int64, note operational.ReminderNote) (operational.Reminder, error) {
 	return client.SendTo(ctx, r.C, operational.ReminderService.Cancel, number, note)
+}
+
+func (r Reminders) Restore(ctx context.Context, number int64, note operational.ReminderNote) (operational.Reminder, error) {
+	return client.SendTo(ctx, r.C, operational.ReminderService.Restore, number, note)
 }
 
 func (r Reminders) Complete(ctx context.Context, number int64, note operational.ReminderNote) (operational.Reminder, error) {
