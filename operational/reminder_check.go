@@ -22,7 +22,7 @@ const (
 )
 
 // reminderOf checks a draft and makes a reminder of it, all but who made it.
-func (d ReminderDraft) reminderOf(now time.Time, condition func(persona, expression string) error) (Reminder, error) {
+func (d ReminderDraft) reminderOf(now time.Time, condition func(expression string) error) (Reminder, error) {
 	r := Reminder{
 		ConversationID: d.ConversationID, Task: strings.TrimSpace(d.Task), Timezone: d.Timezone, Status: ReminderPending,
 		AgentID: d.AgentID, Project: d.Project, CreatedAt: now, UpdatedAt: now,
@@ -49,7 +49,7 @@ func (d ReminderDraft) reminderOf(now time.Time, condition func(persona, express
 }
 
 // await reads what the reminder waits for.
-func (r *Reminder) await(d ReminderDraft, now time.Time, condition func(persona, expression string) error) error {
+func (r *Reminder) await(d ReminderDraft, now time.Time, condition func(expression string) error) error {
 	text := d.Trigger
 	if strings.TrimSpace(text) == "" && d.Recurring != "" {
 		text = string(TriggerCron) + ":" + d.Recurring
@@ -75,7 +75,7 @@ func (r *Reminder) await(d ReminderDraft, now time.Time, condition func(persona,
 		if condition == nil {
 			return errs.InvalidField("trigger", "waits for a condition, and this router judges none")
 		}
-		if err := condition(r.Persona, trigger.Value); err != nil {
+		if err := condition(trigger.Value); err != nil {
 			return errs.InvalidField("trigger", "has a condition that cannot be judged: %s", errs.MessageOf(err))
 		}
 	}

@@ -36,9 +36,8 @@ type ReminderStore interface {
 	AwaitedEvents(ctx context.Context) ([]string, error)
 	// CountConditions counts the pending reminders that wait for conditions.
 	CountConditions(ctx context.Context) (int, error)
-	// PendingConditions returns pending reminders of the persona (of all, if it is empty) that
-	// wait for conditions, by number, after a number.
-	PendingConditions(ctx context.Context, persona string, after int64, limit int) ([]Reminder, error)
+	// PendingConditions returns pending reminders that wait for conditions, by number, after a number.
+	PendingConditions(ctx context.Context, after int64, limit int) ([]Reminder, error)
 	CountReminders(ctx context.Context) (ReminderStats, error)
 	// ClearReminders deletes reminders, with the event that told returns for their number, in
 	// one transaction. It returns how many were open, and how many there were.

@@ -48,8 +48,8 @@ type ReminderOptions struct {
 	Log        *slog.Logger
 	Mail       ReminderMail
 	Recipients ReminderRecipients
-	// Condition checks a condition of a persona; nil: none can be waited for.
-	Condition func(persona, expression string) error
+	// Condition checks a condition; nil: none can be waited for.
+	Condition func(expression string) error
 	// Elsewhere returns the newest event of the other domain's log; nil: there is none.
 	Elsewhere func(ctx context.Context) (int64, error)
 }

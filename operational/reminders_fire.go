@@ -301,9 +301,8 @@ func (s *Reminders) Judge(ctx context.Context, holds []int64, failed map[int64]s
 // ConditionBell rings when another condition is waited for.
 func (s *Reminders) ConditionBell() *committer.Bell { return &s.judged }
 
-// Conditions returns pending reminders of a persona (of all, if it is empty)
-// that wait for conditions, by number, after a number. It is the router's own,
+// Conditions returns pending reminders that wait for conditions, by number, after a number. It is the router's own,
 // and asks for no right.
-func (s *Reminders) Conditions(ctx context.Context, persona string, after int64, limit int) ([]Reminder, error) {
-	return s.store.PendingConditions(ctx, persona, after, limit)
+func (s *Reminders) Conditions(ctx context.Context, after int64, limit int) ([]Reminder, error) {
+	return s.store.PendingConditions(ctx, after, limit)
 }

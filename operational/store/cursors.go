@@ -28,8 +28,7 @@ func saveCursor(tx *gorm.DB, cursor operational.Cursor) error {
 
 // Followed returns the seq up to which all who follow a log have come, of those whose cursors have names that end with a suffix.
 func (s *Store) Followed(ctx context.Context, suffix string) (seq int64, err error) {
-	err = s.Read.WithContext(ctx).Raw("SELECT coalesce(min(seq), ?) FROM cursors WHERE name {like} ?", int64(math.MaxInt64), "%."+suffix).Scan(&seq).Error
-	return seq, err
+	return table.Scalar[int64](s.Read.WithContext(ctx), "SELECT coalesce(min(seq), ?) FROM cursors WHERE name {like} ?", int64(math.MaxInt64), "%."+suffix)
 }
 
 // TakeBack takes the cursors whose names end with a suffix back to seq, where they are beyond it: the log that they follow has lost its end.

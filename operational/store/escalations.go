@@ -139,8 +139,7 @@ func (s *Store) ListEscalations(ctx context.Context, filter operational.Escalati
 
 // CountEscalations implements operational.EscalationStore.
 func (s *Store) CountEscalations(ctx context.Context, status operational.EscalationStatus) (int, error) {
-	var n int64
-	err := s.Read.WithContext(ctx).Table("escalations").Where("status = ?", status).Count(&n).Error
+	n, err := table.Scalar[int64](s.Read.WithContext(ctx), "SELECT count(*) FROM escalations WHERE status = ?", string(status))
 	return int(n), err
 }
 

@@ -68,8 +68,7 @@ func (s *Store) SweepFeed(ctx context.Context, through map[operational.FeedSourc
 
 // MessageBefore returns the seq of the last message before the first that was sent at a time or later.
 func (s *Store) MessageBefore(ctx context.Context, at time.Time) (seq int64, err error) {
-	err = s.Read.WithContext(ctx).Raw("SELECT coalesce((SELECT seq - 1 FROM messages WHERE created_at >= ? ORDER BY seq LIMIT 1), {last messages}, 0)", table.Millis(at)).Scan(&seq).Error
-	return seq, err
+	return table.Scalar[int64](s.Read.WithContext(ctx), "SELECT coalesce((SELECT seq - 1 FROM messages WHERE created_at >= ? ORDER BY seq LIMIT 1), {last messages}, 0)", table.Millis(at))
 }
 
 func putFeedRuns(tx *gorm.DB, runs []operational.FeedRun) error {

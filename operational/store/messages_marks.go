@@ -190,9 +190,7 @@ func (s *Store) SaveDeliveries(ctx context.Context, deliveries []operational.Del
 
 // AckedAfter returns the seqs after a seq that an agent has acknowledged one by one, at most limit.
 func (s *Store) AckedAfter(ctx context.Context, agentID string, after int64, limit int) ([]int64, error) {
-	var seqs []int64
-	err := s.Read.WithContext(ctx).Raw("SELECT seq FROM receipts WHERE agent_id = ? AND seq > ? AND acked_at IS NOT NULL ORDER BY seq LIMIT ?", agentID, after, limit).Scan(&seqs).Error
-	return seqs, err
+	return table.List(s.Read.WithContext(ctx), table.Value[int64], "SELECT seq FROM receipts WHERE agent_id = ? AND seq > ? AND acked_at IS NOT NULL ORDER BY seq LIMIT ?", agentID, after, limit)
 }
 
 var receipts = table.Of[operational.Receipt]("receipts")

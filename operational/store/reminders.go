@@ -216,39 +216,31 @@ func heard(q *gorm.DB, h operational.Heard) *gorm.DB {
 
 // NextReminder implements operational.ReminderStore.
 func (s *Store) NextReminder(ctx context.Context) (*time.Time, error) {
-	var next *int64
-	err := s.Read.WithContext(ctx).Raw("SELECT min(next_at) FROM reminders WHERE next_at IS NOT NULL").Scan(&next).Error
+	next, err := table.Scalar[*int64](s.Read.WithContext(ctx), "SELECT min(next_at) FROM reminders WHERE next_at IS NOT NULL")
 	return table.FromMillisOrNil(next), err
 }
 
 // LastReminder implements operational.ReminderStore.
 func (s *Store) LastReminder(ctx context.Context) (int64, error) {
-	var last int64
-	err := s.Read.WithContext(ctx).Raw("SELECT coalesce(max(number), 0) FROM reminders").Scan(&last).Error
-	return last, err
+	return table.Scalar[int64](s.Read.WithContext(ctx), "SELECT coalesce(max(number), 0) FROM reminders")
 }
 
 // AwaitedEvents implements operational.ReminderStore.
 func (s *Store) AwaitedEvents(ctx context.Context) ([]string, error) {
-	var names []string
-	err := s.Read.WithContext(ctx).Raw("SELECT DISTINCT trigger_value FROM reminders WHERE status = 'pending' AND trigger_type = 'event'").Scan(&names).Error
-	return names, err
+	return table.List(s.Read.WithContext(ctx), table.Value[string], "SELECT DISTINCT trigger_value FROM reminders WHERE status = 'pending' AND trigger_type = 'event'")
 }
 
 const pendingConditions = "status = 'pending' AND trigger_type = 'condition' AND next_at IS NULL"
 
 // CountConditions implements operational.ReminderStore.
 func (s *Store) CountConditions(ctx context.Context) (int, error) {
-	var n int64
-	err := s.Read.WithContext(ctx).Table("reminders").Where(pendingConditions).Count(&n).Error
+	n, err := table.Scalar[int64](s.Read.WithContext(ctx), "SELECT count(*) FROM reminders WHERE "+pendingConditions)
 	return int(n), err
 }
 
 // PendingConditions implements operational.ReminderStore.
-func (s *Store) PendingConditions(ctx context.Context, persona string, after int64, limit int) ([]operational.Reminder, error) {
-	q := s.Read.WithContext(ctx).Where(pendingConditions+" AND number > ?", after).Order("number").Limit(limit)
-	q = given(q, "persona = ?", persona)
-	return reminders.Find(q)
+func (s *Store) PendingConditions(ctx context.Context, after int64, limit int) ([]operational.Reminder, error) {
+	return reminders.Find(s.Read.WithContext(ctx).Where(pendingConditions+" AND number > ?", after).Order("number").Limit(limit))
 }
 
 // CountReminders implements operational.ReminderStore.

@@ -67,7 +67,7 @@ func newBenchOn(t *testing.T, s *store.Store, clock *movable) *bench {
 	}
 	b.reminders = operational.NewReminders(b.store, operational.ReminderOptions{
 		Now: b.clock.Now, Mail: b.mailbox, Recipients: reminder.NewRoster(b.presence, b.clock.Now),
-		Condition: func(_, expression string) error {
+		Condition: func(expression string) error {
 			if expression == "(" {
 				return errs.Errorf(errs.Invalid, "unexpected end")
 			}

@@ -40,7 +40,5 @@ func (s *Store) RemindersMade(ctx context.Context, times []time.Time) (all []ope
 
 // ReminderKeyed implements operational.ReminderStore.
 func (s *Store) ReminderKeyed(ctx context.Context, maker, key string) (bool, error) {
-	var n int64
-	err := s.Read.WithContext(ctx).Table("reminders").Where("created_by = ? AND idempotency_key = ?", maker, key).Count(&n).Error
-	return n > 0, err
+	return table.Scalar[bool](s.Read.WithContext(ctx), "SELECT EXISTS (SELECT 1 FROM reminders WHERE created_by = ? AND idempotency_key = ?)", maker, key)
 }

@@ -16,13 +16,12 @@ const maxWaiting = 1000
 func (s *Store) Waiting(ctx context.Context, agents []string, now time.Time) (map[string]int, error) {
 	counts := make(map[string]int, len(agents))
 	for _, agent := range agents {
-		var n int
-		err := s.Read.WithContext(ctx).Raw("SELECT count(*) FROM (SELECT 1 FROM agents a JOIN messages ON messages.seq > a.acked_seq AND messages.to_agent IN (a.id, '')"+
-			" WHERE a.id = ? AND (messages.expires_at IS NULL OR messages.expires_at > ?) AND "+waitingFor+" LIMIT ?) AS waiting", agent, table.Millis(now), maxWaiting).Scan(&n).Error
+		n, err := table.Scalar[int64](s.Read.WithContext(ctx), "SELECT count(*) FROM (SELECT 1 FROM agents a JOIN messages ON messages.seq > a.acked_seq AND messages.to_agent IN (a.id, '')"+
+			" WHERE a.id = ? AND (messages.expires_at IS NULL OR messages.expires_at > ?) AND "+waitingFor+" LIMIT ?) AS waiting", agent, table.Millis(now), maxWaiting)
 		if err != nil {
 			return nil, err
 		}
-		counts[agent] = n
+		counts[agent] = int(n)
 	}
 	return counts, nil
 }

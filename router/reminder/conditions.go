@@ -3,9 +3,6 @@ package reminder
 import (
 	"context"
 	"encoding/json"
-	"maps"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/skillrouter/skillrouter/internal/committer"
@@ -26,42 +23,10 @@ const (
 	judgeTimeout = time.Second
 )
 
-// everyPersona stands for all of them.
-const everyPersona = ""
-
 // CheckCondition tells why a reminder cannot wait for a condition; see condition.Compile.
-func CheckCondition(_, expression string) error {
+func CheckCondition(expression string) error {
 	_, err := condition.Compile(expression)
 	return err
-}
-
-// changedPersonas are those whose conditions are to be judged again.
-type changedPersonas struct {
-	mu   sync.Mutex
-	set  map[string]bool
-	bell committer.Bell
-}
-
-func (c *changedPersonas) mark(persona string) {
-	c.mu.Lock()
-	if c.set == nil {
-		c.set = map[string]bool{}
-	}
-	c.set[persona] = true
-	c.mu.Unlock()
-	c.bell.Ring()
-}
-
-// take returns the personas and forgets them; everyPersona alone if that is among them.
-func (c *changedPersonas) take() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	taken := c.set
-	c.set = nil
-	if taken[everyPersona] {
-		return []string{everyPersona}
-	}
-	return slices.Collect(maps.Keys(taken))
 }
 
 // judge judges conditions whenever something changes, until ctx ends.
@@ -69,21 +34,17 @@ func (w *Watch) judge(ctx context.Context) error {
 	every := time.NewTicker(judgeEvery)
 	defer every.Stop()
 	for {
-		changed, scheduled := w.changed.bell.Wait(), w.ports.Reminders.ConditionBell().Wait()
-		for _, persona := range w.changed.take() {
-			if err := w.judgeAll(ctx, persona); err != nil && ctx.Err() == nil {
-				w.log.Error("conditions of reminders cannot be judged; trying again", "persona", persona, "error", err)
-				_ = committer.Pause(ctx, follow.RetryAfter)
-				w.changed.mark(persona)
-			}
+		changed, scheduled := w.changed.Wait(), w.ports.Reminders.ConditionBell().Wait()
+		if err := w.judgeAll(ctx); err != nil && ctx.Err() == nil {
+			w.log.Error("conditions of reminders cannot be judged; trying again", "error", err)
+			_ = committer.Pause(ctx, follow.RetryAfter)
+			continue
 		}
 		select {
 		case <-changed:
 			_ = committer.Pause(ctx, follow.GatherFor)
 		case <-scheduled:
-			w.changed.mark(everyPersona)
 		case <-every.C:
-			w.changed.mark(everyPersona)
 		case <-ctx.Done():
 			return nil
 		}
@@ -91,10 +52,10 @@ func (w *Watch) judge(ctx context.Context) error {
 }
 
 // judgeAll judges what waits for a condition, in pages.
-func (w *Watch) judgeAll(ctx context.Context, persona string) error {
+func (w *Watch) judgeAll(ctx context.Context) error {
 	for after := int64(0); ; {
 		began := time.Now()
-		page, err := w.ports.Reminders.Conditions(ctx, persona, after, judgePage)
+		page, err := w.ports.Reminders.Conditions(ctx, after, judgePage)
 		if err != nil || len(page) == 0 {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/committer"
 	"github.com/skillrouter/skillrouter/internal/defaults"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
@@ -35,7 +36,7 @@ type Watch struct {
 	log       *slog.Logger
 	now       clock.Clock
 	followers []*follow.Follower
-	changed   changedPersonas
+	changed   committer.Bell // facts have
 }
 
 // Ports are what a Watch reads and writes.
@@ -58,7 +59,6 @@ type Ports struct {
 func NewWatch(ctx context.Context, ports Ports, now clock.Clock, log *slog.Logger) (*Watch, error) {
 	log = defaults.Log(log)
 	w := &Watch{ports: ports, log: log, now: now}
-	w.changed.mark(everyPersona) // what changed while nobody looked
 	add := func(name string, events follow.EventLog, handle func(ctx context.Context, events []eventlog.Event, cursor operational.Cursor) (bool, error)) {
 		w.followers = append(w.followers, &follow.Follower{Name: name, Log: events, Cursors: ports.Cursors, Logger: log, Handle: handle})
 	}
@@ -159,7 +159,7 @@ func (w *Watch) learned(ctx context.Context, events []eventlog.Event, _ operatio
 	return false, err
 }
 
-// factChanged has the conditions of the fact's persona judged again, and makes
+// factChanged has conditions judged again, and makes
 // a reminder of a fact that expired and can be verified; such reminders it ends, too.
 func (w *Watch) factChanged(ctx context.Context, e eventlog.Event) error {
 	var f fact.Event
@@ -167,7 +167,7 @@ func (w *Watch) factChanged(ctx context.Context, e eventlog.Event) error {
 		w.log.Error("an event of a fact cannot be read and is passed over", "seq", e.Seq, "type", e.Type, "error", err)
 		return nil
 	}
-	w.changed.mark(f.Persona)
+	w.changed.Ring()
 	if err := settle(ctx, w.ports.Reminders, e, f); err != nil {
 		return err
 	}
