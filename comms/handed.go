@@ -27,23 +27,7 @@ func (b *Mailbox) handedSingly(ctx context.Context, m *member, messages []operat
 // saveDeliveries writes the cumulative delivery marks that are only in memory.
 func (b *Mailbox) saveDeliveries(ctx context.Context) error {
 	var deliveries []operational.Delivery
-	var members []*member
-	for _, m := range b.roster.all() {
-		m.mu.Lock()
-		if m.handed {
-			m.handed = false
-			members = append(members, m)
-			deliveries = append(deliveries, operational.Delivery{AgentID: m.id, Seq: m.record.DeliveredSeq, Through: true, At: m.handedAt})
-		}
-		m.mu.Unlock()
-	}
-	err := b.store.SaveDeliveries(ctx, deliveries)
-	if err != nil { // they are tried again next time
-		for _, m := range members {
-			m.mu.Lock()
-			m.handed = true
-			m.mu.Unlock()
-		}
-	}
-	return err
+	return b.roster.save(func(m *member) *bool { return &m.handed }, func(m *member) {
+		deliveries = append(deliveries, operational.Delivery{AgentID: m.id, Seq: m.record.DeliveredSeq, Through: true, At: m.handedAt})
+	}, func() error { return b.store.SaveDeliveries(ctx, deliveries) })
 }

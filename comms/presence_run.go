@@ -117,24 +117,8 @@ func (p *Presence) markSilent(ctx context.Context) error {
 
 // saveSeen writes the last-seen times that are newer in memory.
 func (p *Presence) saveSeen(ctx context.Context) error {
-	var members []*member
 	var seen []operational.Seen
-	for _, m := range p.roster.all() {
-		m.mu.Lock()
-		if m.unsaved {
-			m.unsaved = false
-			members = append(members, m)
-			seen = append(seen, operational.Seen{AgentID: m.id, At: m.record.LastSeen})
-		}
-		m.mu.Unlock()
-	}
-	err := p.roster.store.SaveSeen(ctx, seen)
-	if err != nil { // they are tried again next time
-		for _, m := range members {
-			m.mu.Lock()
-			m.unsaved = true
-			m.mu.Unlock()
-		}
-	}
-	return err
+	return p.roster.save(func(m *member) *bool { return &m.unsaved }, func(m *member) {
+		seen = append(seen, operational.Seen{AgentID: m.id, At: m.record.LastSeen})
+	}, func() error { return p.roster.store.SaveSeen(ctx, seen) })
 }

@@ -287,6 +287,29 @@ func statusEvent(a operational.Agent) eventlog.Event {
 	return eventlog.Event{Type: "agent.status", Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen, Data: data}
 }
 
+// save writes what is newer in memory than stored: flag says of which members, and take gathers it from them. What could not be
+// written is tried again next time.
+func (r *roster) save(flag func(m *member) *bool, take func(m *member), write func() error) error {
+	var members []*member
+	for _, m := range r.all() {
+		m.mu.Lock()
+		if newer := flag(m); *newer {
+			*newer, members = false, append(members, m)
+			take(m)
+		}
+		m.mu.Unlock()
+	}
+	err := write()
+	if err != nil {
+		for _, m := range members {
+			m.mu.Lock()
+			*flag(m) = true
+			m.mu.Unlock()
+		}
+	}
+	return err
+}
+
 // byLastSeen sorts agents, the latest seen first.
 func byLastSeen(agents []operational.Agent) {
 	slices.SortFunc(agents, func(a, b operational.Agent) int {

@@ -260,48 +260,37 @@ func (c *Committer[Tx]) refuse() {
 // batch is rolled back and applied again with a savepoint around each write:
 // failures are rare, and so the usual batch pays for no savepoints.
 func (c *Committer[Tx]) commit(batch []*write[Tx]) {
-	var failed, applied bool
-	err := c.transact(func(tx Tx) error {
-		for _, w := range batch {
-			if w.err = w.ctx.Err(); w.err != nil {
-				w.err = errs.Wrap(errs.Unavailable, w.err, "the write was given up before it began")
-				continue
-			}
-			if w.err = guarded(tx, w.apply); w.err != nil {
-				failed = true
-				return w.err
-			}
-		}
-		applied = true
-		return nil
-	})
-	if err = c.doubt(err, applied); c.broken != nil {
-		setErr(batch, err)
-		return
+	failed, err := c.attempt(batch, false)
+	if failed && len(batch) > 1 && c.broken == nil { // else the commit itself failed, or nobody else is concerned
+		_, err = c.attempt(batch, true)
 	}
-	switch {
-	case err == nil:
-		return
-	case !failed || len(batch) == 1: // the commit itself failed, or nobody else is concerned
-		setErr(batch, err)
-		return
-	}
-	applied = false
+	setErr(batch, err)
+}
+
+// attempt applies a batch in one transaction. failed tells that a write failed and took all of it down; apart, with a savepoint
+// around each, it takes down itself alone.
+func (c *Committer[Tx]) attempt(batch []*write[Tx], apart bool) (failed bool, err error) {
+	applied := false
 	err = c.transact(func(tx Tx) error {
 		for _, w := range batch {
 			if w.err = w.ctx.Err(); w.err != nil {
 				w.err = errs.Wrap(errs.Unavailable, w.err, "the write was given up before it began")
 				continue
 			}
-			w.err = c.savepoint(tx, func(tx Tx) error { return guarded(tx, w.apply) })
-			if errs.CodeOf(w.err) == errs.StorageFull {
+			if apart {
+				w.err = c.savepoint(tx, func(tx Tx) error { return guarded(tx, w.apply) })
+			} else {
+				w.err = guarded(tx, w.apply)
+				failed = w.err != nil
+			}
+			if failed || errs.CodeOf(w.err) == errs.StorageFull {
 				return w.err // a full disk may have ended the transaction, and the savepoints with it
 			}
 		}
 		applied = true
 		return nil
 	})
-	setErr(batch, c.doubt(err, applied))
+	return failed, c.doubt(err, applied)
 }
 
 // doubt tells what the writers of a transaction are answered whose commit

@@ -200,42 +200,38 @@ func (s *Store) ReceiptsBetween(ctx context.Context, agentID string, first, last
 	return receipts.List(s.Read.WithContext(ctx), "WHERE agent_id = ? AND seq BETWEEN ? AND ?", agentID, first, last)
 }
 
+// reached are the columns of an agent's receipt of message m. What is marked one by one counts before a cumulative mark. A
+// cumulative delivery says nothing of a message that could expire: those are marked one by one.
+func reached(agent string) string {
+	columns := ""
+	for _, kind := range [...]operational.MarkKind{operational.MarkDelivered, operational.MarkRead, operational.MarkAcked} {
+		column := markColumn[kind].at
+		through := "(SELECT min(k.at) FROM marks k WHERE k.agent_id = " + agent + " AND k.kind = '" + string(kind) + "' AND k.seq >= m.seq)"
+		if kind == operational.MarkDelivered {
+			through = "CASE WHEN m.expires_at IS NULL THEN " + through + " END"
+		}
+		columns += ", coalesce((SELECT r." + column + " FROM receipts r WHERE r.agent_id = " + agent + " AND r.seq = m.seq), " + through + ") AS " + column
+	}
+	return columns
+}
+
 // BroadcastReceipts returns how far a message to everybody has come with each recipient, in the
 // order of their ids; at most limit of them.
 func (s *Store) BroadcastReceipts(ctx context.Context, m operational.Message, limit int) ([]operational.Receipt, error) {
-	// What is marked one by one counts before a cumulative mark. A cumulative
-	// delivery says nothing of a message that could expire: those are marked one by one.
-	at := func(column string, kind operational.MarkKind) string {
-		single := "(SELECT r." + column + " FROM receipts r WHERE r.agent_id = a.id AND r.seq = @seq)"
-		through := "(SELECT min(k.at) FROM marks k WHERE k.agent_id = a.id AND k.kind = '" + string(kind) + "' AND k.seq >= @seq)"
-		if kind == operational.MarkDelivered && m.ExpiresAt != nil {
-			return single + " AS " + column
-		}
-		return "coalesce(" + single + ", " + through + ") AS " + column
-	}
-	columns := at("delivered_at", operational.MarkDelivered) + ", " + at("read_at", operational.MarkRead) + ", " + at("acked_at", operational.MarkAcked)
-	named := map[string]any{"seq": m.Seq, "from": m.From, "limit": limit}
-	const who = "SELECT id FROM agents WHERE joined_seq < @seq AND id <> @from ORDER BY id LIMIT @limit"
-	return table.Scan(s.Read.WithContext(ctx).Raw("SELECT a.id AS agent_id, CAST(@seq AS BIGINT) AS seq, "+columns+" FROM ("+who+") a ORDER BY a.id", named), receipts.Fields)
+	return table.Scan(s.Read.WithContext(ctx).Raw("SELECT a.id AS agent_id, m.seq"+reached("a.id")+
+		" FROM (SELECT id FROM agents WHERE joined_seq < @seq AND id <> @from ORDER BY id LIMIT @limit) a, messages m WHERE m.seq = @seq ORDER BY a.id",
+		map[string]any{"seq": m.Seq, "from": m.From, "limit": limit}), receipts.Fields)
 }
 
 // ReceiptsOf returns how far messages to somebody have come, by their seqs, at most limit of them in all. A message to a group has the receipts
 // of its copies, each of its members', and its own where there is no copy.
 func (s *Store) ReceiptsOf(ctx context.Context, seqs []int64, limit int) (map[int64]operational.SentReceipts, error) {
-	at := func(column string, kind operational.MarkKind) string {
-		through := "(SELECT min(k.at) FROM marks k WHERE k.agent_id = m.to_agent AND k.kind = '" + string(kind) + "' AND k.seq >= m.seq)"
-		if kind == operational.MarkDelivered {
-			through = "CASE WHEN m.expires_at IS NULL THEN " + through + " END"
-		}
-		return "coalesce((SELECT r." + column + " FROM receipts r WHERE r.agent_id = m.to_agent AND r.seq = m.seq), " + through + ") AS " + column
-	}
 	type copied struct {
 		origin int64
 		from   string
 		operational.Receipt
 	}
-	rows, err := table.Scan(s.Read.WithContext(ctx).Raw("SELECT m.origin, m.from_agent, m.to_agent AS agent_id, m.seq, "+
-		at("delivered_at", operational.MarkDelivered)+", "+at("read_at", operational.MarkRead)+", "+at("acked_at", operational.MarkAcked)+
+	rows, err := table.Scan(s.Read.WithContext(ctx).Raw("SELECT m.origin, m.from_agent, m.to_agent AS agent_id, m.seq"+reached("m.to_agent")+
 		" FROM (SELECT seq AS origin, seq, from_agent, to_agent, expires_at FROM messages WHERE seq IN @seqs AND to_agent <> ''"+
 		" UNION ALL SELECT copy_of AS origin, seq, from_agent, to_agent, expires_at FROM messages WHERE copy_of IN @seqs) m ORDER BY m.origin, m.seq LIMIT @limit",
 		map[string]any{"seqs": seqs, "limit": limit}), func(c *copied) []any { return append([]any{&c.origin, &c.from}, receipts.Fields(&c.Receipt)...) })

@@ -3,8 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -19,7 +17,7 @@ import (
 type toldRow struct {
 	Number    int64
 	Telling   int64
-	At        int64
+	At        time.Time
 	AgentID   string
 	Project   string
 	SessionID string
@@ -29,7 +27,7 @@ type toldRow struct {
 	Item      string
 	Title     string
 	Own       bool
-	Gives     string
+	Gives     []string
 	Shown     int // 0: nothing was told, as of a failure that nothing is known of
 	Judged    int
 	Used      int
@@ -46,7 +44,7 @@ func (s *Store) AddTellings(ctx context.Context, tellings []operational.Telling,
 		var last int64
 		for _, t := range tellings {
 			row := toldRow{
-				At: table.Millis(t.At), AgentID: t.Agent, Project: t.Project, SessionID: t.SessionID, Moment: t.Moment, About: t.About, Own: true, Gives: "[]",
+				At: t.At, AgentID: t.Agent, Project: t.Project, SessionID: t.SessionID, Moment: t.Moment, About: t.About, Own: true,
 				Shown: min(len(t.Items), 1), Tokens: t.Around,
 			}
 			if err := told.Insert(tx, &row); err != nil {
@@ -55,13 +53,9 @@ func (s *Store) AddTellings(ctx context.Context, tellings []operational.Telling,
 			last = row.Number
 			items := make([]toldRow, len(t.Items))
 			for i, item := range t.Items {
-				gives, err := json.Marshal(append([]string{}, item.Gives...))
-				if err != nil {
-					return err
-				}
 				items[i] = toldRow{
 					Telling: row.Number, At: row.At, Project: t.Project, Moment: t.Moment, Kind: item.Kind, Item: item.ID, Title: item.Title, Own: item.Own,
-					Gives: string(gives), Shown: 1, Tokens: item.Tokens,
+					Gives: item.Gives, Shown: 1, Tokens: item.Tokens,
 				}
 			}
 			if _, err := told.InsertAll(tx, items, ""); err != nil {
@@ -80,15 +74,10 @@ const dayLength = int64(24 * time.Hour / time.Millisecond)
 
 // SettleTold implements operational.TellingStore.
 func (s *Store) SettleTold(ctx context.Context, items []operational.ToldItem) error {
-	is := func(yes bool) int {
-		if yes {
-			return 1
-		}
-		return 0
-	}
+	const is = "CASE WHEN ? THEN 1 ELSE 0 END"
 	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
 		for _, i := range items {
-			err := tx.Exec("UPDATE told SET judged = ?, used = ?, went = ?, repeated = ? WHERE number = ?", is(i.Judged), is(i.Used), is(i.Went), is(i.Repeated), i.Number).Error
+			err := tx.Exec("UPDATE told SET judged = "+is+", used = "+is+", went = "+is+", repeated = "+is+" WHERE number = ?", i.Judged, i.Used, i.Went, i.Repeated, i.Number).Error
 			if err != nil {
 				return err
 			}
@@ -138,7 +127,7 @@ func (s *Store) Tellings(ctx context.Context, q operational.TellingQuery) ([]ope
 	tellings, at, numbers := make([]operational.Telling, len(rows)), map[int64]int{}, make([]int64, len(rows))
 	for i, r := range rows {
 		tellings[i] = operational.Telling{
-			Number: r.Number, Agent: r.AgentID, Project: r.Project, SessionID: r.SessionID, Moment: r.Moment, About: r.About, Tokens: r.Tokens, Around: r.Tokens, At: table.FromMillis(r.At),
+			Number: r.Number, Agent: r.AgentID, Project: r.Project, SessionID: r.SessionID, Moment: r.Moment, About: r.About, Tokens: r.Tokens, Around: r.Tokens, At: r.At,
 		}
 		at[r.Number], numbers[i] = i, r.Number
 	}
@@ -147,11 +136,8 @@ func (s *Store) Tellings(ctx context.Context, q operational.TellingQuery) ([]ope
 		return nil, err
 	}
 	for _, r := range items {
-		item := operational.ToldItem{Kind: r.Kind, ID: r.Item, Title: r.Title, Own: r.Own, Tokens: r.Tokens, Number: r.Number}
+		item := operational.ToldItem{Kind: r.Kind, ID: r.Item, Title: r.Title, Own: r.Own, Tokens: r.Tokens, Gives: r.Gives, Number: r.Number}
 		item.ToldResult = operational.ToldResult{Judged: r.Judged > 0, Used: r.Used > 0, Went: r.Went > 0, Repeated: r.Repeated > 0}
-		if err := json.Unmarshal([]byte(r.Gives), &item.Gives); err != nil {
-			return nil, fmt.Errorf("commands of item %d of what was told: %w", r.Number, err)
-		}
 		t := &tellings[at[r.Telling]]
 		t.Items, t.Tokens = append(t.Items, item), t.Tokens+item.Tokens
 	}

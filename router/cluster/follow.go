@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -47,18 +45,11 @@ func (h Heads) String() string { return fmt.Sprintf("l=%d,o=%d", h.Learning, h.O
 
 // ParseHeads reads what String wrote; what is none is none.
 func ParseHeads(text string) (h Heads, ok bool) {
-	learning, operational, found := strings.Cut(text, ",")
-	var err error
-	for _, part := range []struct {
-		text, name string
-		n          *int64
-	}{{learning, "l=", &h.Learning}, {operational, "o=", &h.Operational}} {
-		digits, named := strings.CutPrefix(part.text, part.name)
-		if *part.n, err = strconv.ParseInt(digits, 10, 64); err != nil || !named || *part.n < 0 {
-			return Heads{}, false
-		}
+	_, err := fmt.Sscanf(text, "l=%d,o=%d", &h.Learning, &h.Operational)
+	if err != nil || h.Learning < 0 || h.Operational < 0 || h.String() != text {
+		return Heads{}, false
 	}
-	return h, found
+	return h, true
 }
 
 // join is how far both say together.

@@ -183,7 +183,7 @@ func TestCancelled(t *testing.T) {
 func TestEnvironmentsProxyIsIgnored(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:9")
 	t.Setenv("http_proxy", "http://127.0.0.1:9")
-	e, _ := endpoint(t, "http://endpoint.invalid", llm.Options{Retries: -1})
+	e, _ := endpoint(t, "http://endpoint.invalid", llm.Options{})
 	_, err := e.Models(t.Context())
 	if err == nil || strings.Contains(err.Error(), "127.0.0.1:9") {
 		t.Errorf("the proxy was asked: %v", err)

@@ -47,8 +47,6 @@ type Options struct {
 	Key Secret
 	// Timeouts bound each call.
 	Timeouts Timeouts
-	// Retries is how often a call is made again after it failed in passing: 0 means DefaultRetries, a negative number never.
-	Retries int
 	// Sleep waits between two attempts, and Chance is in 0 to 1; nil means the real ones.
 	Sleep  func(ctx context.Context, d time.Duration) error
 	Chance func() float64
@@ -101,12 +99,6 @@ func NewEndpoint(base string, options Options) (*Endpoint, error) {
 		if *d.timeout <= 0 {
 			*d.timeout = d.usual
 		}
-	}
-	switch {
-	case options.Retries == 0:
-		options.Retries = DefaultRetries
-	case options.Retries < 0:
-		options.Retries = 0
 	}
 	if options.Sleep == nil {
 		options.Sleep = committer.Pause

@@ -99,7 +99,7 @@ func TestExtractFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := script(t, test.answer)
-			e, _ := endpoint(t, u.URL, llm.Options{Retries: -1, Timeouts: llm.Timeouts{FirstByte: 300 * time.Millisecond}})
+			e, _ := endpoint(t, u.URL, llm.Options{Timeouts: llm.Timeouts{FirstByte: 300 * time.Millisecond}})
 			drafts, err := llm.NewExtractor(llm.NewChat(e, "qwen3-coder", 0)).Extract(t.Context(), transcript)
 			if err == nil || test.code != "" && errs.CodeOf(err) != test.code || drafts != nil {
 				t.Errorf("%v, %v", drafts, err)

@@ -26,7 +26,7 @@ const (
 // about), or if the endpoint says that its failure passes: 429 and 5xx, save
 // those that mean that it cannot do this at all.
 func (e *Endpoint) again(attempt int, response *http.Response, err error, transparent bool) (time.Duration, bool) {
-	if attempt >= e.options.Retries {
+	if attempt >= DefaultRetries {
 		return 0, false
 	}
 	wait := time.Duration(float64(min(maxWait, firstWait<<attempt)) * e.options.Chance()) // "full jitter"
