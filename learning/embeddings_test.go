@@ -223,7 +223,7 @@ func TestMeaningFindsWhatWordsMiss(t *testing.T) {
 		sum += why.Weight
 		vector = vector || why.Lane == shelf.LaneVector && strings.HasPrefix(why.Term, "cosine 0.")
 	}
-	if !vector || sum != hit.RelevanceScore || hit.RelevanceScore <= 0 || hit.RelevanceScore > 1 {
+	if !vector || math.Abs(sum-hit.RelevanceScore) > 1e-12 || hit.RelevanceScore <= 0 || hit.RelevanceScore > 1 {
 		t.Errorf("score %g, why %+v", hit.RelevanceScore, hit.Why)
 	}
 	for _, limit := range []int{1, 2, 5} {

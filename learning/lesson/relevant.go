@@ -150,17 +150,14 @@ func (l *Lessons) weigh(lessons []Lesson, found []tfidf.Hit, query Query) []Hit 
 		factor, preferred := learning.Prefer(prefer, lesson.Project, lesson.Trust)
 		if query.Explain {
 			scale := l.weights.Similarity * part / best
-			why := make([]tfidf.Reason, 0, len(hit.Why)+1)
 			for _, r := range hit.Why {
-				why = append(why, tfidf.Reason{Lane: r.Lane, Term: r.Term, Weight: r.Weight * scale})
+				h.Why = append(h.Why, learning.Reason{Lane: r.Lane, Term: r.Term, Weight: r.Weight * scale})
 			}
-			why = append(why, tfidf.Reason{Lane: LaneRecency, Weight: l.weights.Recency * h.Recency})
+			h.Why = append(h.Why, learning.Reason{Lane: LaneRecency, Weight: l.weights.Recency * h.Recency})
 			for _, r := range preferred {
 				r.Weight *= h.Score
-				why = append(why, tfidf.Reason(r))
+				h.Why = append(h.Why, r)
 			}
-			shelf.Exact(h.Score*factor, why)
-			h.Why = shelf.Reasons(why)
 		}
 		h.Score *= factor
 		hits = append(hits, h)

@@ -23,8 +23,6 @@ const (
 	fillTime = 2 * time.Minute
 	// pauseMost is how long at most a model or the database is left alone after a failure.
 	pauseMost = time.Minute
-	// refusedMost is how many refused items are remembered; more are tried again when they change.
-	refusedMost = 10_000
 	// shortest is the length, in bytes, below which a text that a model calls too long is given up.
 	shortest = 512
 	// probeText is a text that every model takes: if one does not, no text is to blame.
@@ -46,20 +44,11 @@ func (v *Vectors) Run(ctx context.Context) error {
 		return nil
 	}
 	for ctx.Err() == nil {
-		err := v.load(ctx)
-		if err == nil {
-			break
+		step := v.fill
+		if !v.loaded {
+			step = v.load
 		}
-		v.rest(ctx, err)
-	}
-	for ctx.Err() == nil {
-		keys := v.next()
-		if len(keys) == 0 {
-			_ = committer.PauseUntil(ctx, time.Hour, v.wake)
-			continue
-		}
-		if err := v.fill(ctx, keys); err != nil {
-			v.wait(keys)
+		if err := step(ctx); err != nil && ctx.Err() == nil {
 			v.rest(ctx, err)
 		}
 	}
@@ -68,17 +57,13 @@ func (v *Vectors) Run(ctx context.Context) error {
 
 // rest leaves the model and the database alone for a while after a failure.
 func (v *Vectors) rest(ctx context.Context, err error) {
-	if ctx.Err() != nil {
-		return
-	}
 	v.mu.Lock()
-	first := v.items.since.IsZero()
-	v.items.failed(err, v.now())
-	pause := v.items.pause
-	v.mu.Unlock()
-	if first {
+	if v.outage.since.IsZero() {
 		v.log.WarnContext(ctx, "no vectors are made or stored; search is lexical until they are", "error", err)
 	}
+	v.outage.failed(err, v.now())
+	pause := backoff(v.options.Retry, v.outage.failures-1)
+	v.mu.Unlock()
 	_ = committer.Pause(ctx, pause)
 }
 
@@ -103,13 +88,13 @@ func (v *Vectors) load(ctx context.Context) error {
 	if err == nil {
 		err = v.store.DropEmbeddings(ctx, v.embedder.Model(), dimension)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = v.sweep(ctx)
 	}
 	v.mu.Lock()
-	v.loaded, v.busy = true, true
-	v.mu.Unlock()
-	return v.sweep(ctx)
+	defer v.mu.Unlock()
+	v.loaded = err == nil
+	return err
 }
 
 // sweep looks at every item. Those without a vector of what they say wait for one, the newest
@@ -117,11 +102,7 @@ func (v *Vectors) load(ctx context.Context) error {
 func (v *Vectors) sweep(ctx context.Context) error {
 	var waiting []EmbeddingKey
 	seen := map[EmbeddingKey]bool{}
-	for _, kind := range EmbeddingKinds() {
-		source, ok := v.sources[kind]
-		if !ok {
-			continue
-		}
+	for kind, source := range v.sources {
 		err := source.scanDocuments(ctx, func(docs []tfidf.Document) error {
 			for _, doc := range docs {
 				key := EmbeddingKey{kind, doc.ID}
@@ -183,8 +164,23 @@ func (v *Vectors) next() (keys []EmbeddingKey) {
 	return keys
 }
 
-// fill brings the vectors of items of one kind in step with what they say.
-func (v *Vectors) fill(ctx context.Context, keys []EmbeddingKey) error {
+// fill brings the vectors of some items that wait in step with what they say, or waits for such items.
+func (v *Vectors) fill(ctx context.Context) error {
+	keys := v.next()
+	if len(keys) == 0 {
+		_ = committer.PauseUntil(ctx, time.Hour, v.wake)
+		return nil
+	}
+	err := v.bring(ctx, keys)
+	if err != nil {
+		v.wait(keys)
+	}
+	return err
+}
+
+// bring makes the vectors of items of one kind and stores them, and then lets searches find them. Those of items that are
+// gone are dropped and, without room, the oldest of the largest kind.
+func (v *Vectors) bring(ctx context.Context, keys []EmbeddingKey) error {
 	ids, gone := make([]string, len(keys)), map[EmbeddingKey]bool{}
 	for i, key := range keys {
 		ids[i], gone[key] = key.ID, true
@@ -202,24 +198,50 @@ func (v *Vectors) fill(ctx context.Context, keys []EmbeddingKey) error {
 			batch = append(batch, p)
 		}
 	}
-	if err := v.forget(ctx, gone); err != nil || len(batch) == 0 {
-		return err
-	}
+	drop := slices.Collect(maps.Keys(gone))
+	v.table.remove(drop...)
 	begin := v.now()
-	if err := v.embedBatch(ctx, batch); err != nil {
+	if len(batch) > 0 {
+		if err := v.embedBatch(ctx, batch); err != nil {
+			return err
+		}
+	}
+	took := v.now().Sub(begin)
+	batch = slices.DeleteFunc(batch, func(p piece) bool { return p.Vector == nil })
+	put := make([]Embedding, len(batch))
+	for i, p := range batch {
+		put[i] = p.Embedding
+	}
+	if err := v.change(ctx, put, drop); err != nil || len(batch) == 0 {
 		return err
 	}
-	return v.keep(ctx, slices.DeleteFunc(batch, func(p piece) bool { return p.Vector == nil }), v.now().Sub(begin))
+	var over []EmbeddingKey
+	for _, p := range batch {
+		v.table.put(p.Embedding, p.doc)
+		for v.full(0) {
+			oldest, _ := v.table.oldest()
+			v.table.remove(oldest)
+			over = append(over, oldest)
+		}
+	}
+	v.mu.Lock()
+	if !v.outage.since.IsZero() {
+		v.log.InfoContext(ctx, "the embedding model makes vectors again")
+	}
+	v.outage.over()
+	if took > 0 {
+		v.perSecond = float64(len(batch)) / took.Seconds()
+	}
+	v.mu.Unlock()
+	return v.change(ctx, nil, over)
 }
 
-// forget drops the vectors of items.
-func (v *Vectors) forget(ctx context.Context, keys map[EmbeddingKey]bool) error {
-	if len(keys) == 0 {
+// change changes the stored vectors, if there is something to change.
+func (v *Vectors) change(ctx context.Context, put []Embedding, drop []EmbeddingKey) error {
+	if len(put)+len(drop) == 0 {
 		return nil
 	}
-	drop := slices.Collect(maps.Keys(keys))
-	v.table.remove(drop...)
-	return v.store.PutEmbeddings(ctx, v.embedder.Model(), nil, drop)
+	return v.store.PutEmbeddings(ctx, v.embedder.Model(), put, drop)
 }
 
 // embedBatch sets the vectors of a batch. If the model refuses one of the texts, each half is tried alone, and a single
@@ -252,50 +274,14 @@ func (v *Vectors) embedBatch(ctx context.Context, batch []piece) error {
 	v.log.WarnContext(ctx, "the embedding model takes no text of this item, which is found by its words alone", "kind", first.Kind, "id", first.ID, "error", err)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.items.last = err
-	if len(v.refused) < refusedMost {
-		v.refused[first.EmbeddingKey] = first.Hash
-	}
+	v.outage.last, v.refused[first.EmbeddingKey] = err, first.Hash
 	return nil
-}
-
-// keep stores the vectors of a batch, and then lets searches find them. Without room for them,
-// the oldest items of the largest kind lose theirs.
-func (v *Vectors) keep(ctx context.Context, batch []piece, took time.Duration) error {
-	put := make([]Embedding, len(batch))
-	for i, p := range batch {
-		put[i] = p.Embedding
-	}
-	if len(put) > 0 {
-		if err := v.store.PutEmbeddings(ctx, v.embedder.Model(), put, nil); err != nil {
-			return err
-		}
-	}
-	over := map[EmbeddingKey]bool{}
-	for _, p := range batch {
-		v.table.put(p.Embedding, p.doc)
-		for v.full(0) {
-			oldest, _ := v.table.oldest()
-			over[oldest] = true
-			v.table.remove(oldest)
-		}
-	}
-	v.mu.Lock()
-	if !v.items.since.IsZero() {
-		v.log.InfoContext(ctx, "the embedding model makes vectors again")
-	}
-	v.items.over()
-	if took > 0 && len(batch) > 0 {
-		v.perSecond = float64(len(batch)) / took.Seconds()
-	}
-	v.mu.Unlock()
-	return v.forget(ctx, over)
 }
 
 // full tells whether there is no room for more vectors.
 func (v *Vectors) full(more int) bool {
 	dimension, _, n := v.table.size("")
-	return n+more > min(v.most, MaxVectors, MaxVectorBytes/(4*dimension+itemBytes))
+	return n+more > min(v.options.Most, MaxVectors, MaxVectorBytes/(4*dimension+itemBytes))
 }
 
 // hasRoom tells whether an item gets a vector: there is room, or it takes the place of an older one.
@@ -357,7 +343,7 @@ func (v *Vectors) textOf(doc tfidf.Document) string {
 	if doc.Title != "" {
 		text = doc.Title + "\n" + doc.Body
 	}
-	return v.itemPrefix + check.Head(text, MaxEmbedText)
+	return v.options.ItemPrefix + check.Head(text, MaxEmbedText)
 }
 
 // hashOf tells texts apart; that two have the same by chance needs billions of them.

@@ -150,8 +150,12 @@ func TestFusedIsReciprocalRank(t *testing.T) {
 		if len(hits) != min(limit, len(want)) {
 			rt.Fatalf("%d hits of %d", len(hits), len(want))
 		}
+		unexplained := fused(words, found, 0, limit, false)
 		in := map[string]bool{}
 		for i, h := range hits {
+			if h.ID != unexplained[i].ID || h.Score != unexplained[i].Score {
+				rt.Fatalf("explained, place %d has %s of %v; else %s of %v", i, h.ID, h.Score, unexplained[i].ID, unexplained[i].Score)
+			}
 			sum := 0.0
 			for _, r := range h.Why {
 				sum += r.Weight

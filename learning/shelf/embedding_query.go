@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/errs"
@@ -22,8 +23,6 @@ const (
 	// queryTime bounds a call for a vector that nobody waits for any more. Its answer is for
 	// the next who asks the same: a model that is loaded first takes seconds.
 	queryTime = 10 * time.Second
-	// queryCalls is how many queries are embedded at a time: more would wait longer than queryWait.
-	queryCalls = 16
 	// maxCachedQueries is how many queries' vectors are remembered: agents ask the same again,
 	// of several stores and within minutes.
 	maxCachedQueries = 512
@@ -43,24 +42,17 @@ const (
 const (
 	noticeDown = "search is lexical only: the embedding endpoint does not answer"
 	noticeSlow = "search is lexical only: the embedding endpoint took too long"
-	noticeBusy = "search is lexical only: too many queries wait for the embedding endpoint"
 )
 
 // LaneVector is the part of a score that comes from the vectors.
 const LaneVector = "vector"
 
-// asked is the vector of a query, which may still be on its way.
-type asked struct {
-	done   chan struct{} // closed when the rest is set
-	vector []float32
-	err    error
-}
-
 // meaning is the lane of the vectors in one search. A nil one adds nothing.
 type meaning struct {
 	vectors *Vectors
 	kind    EmbeddingKind
-	asked   *asked
+	vector  []float32
+	coming  <-chan singleflight.Result // the vector, where it is still on its way; else nil
 	notice  string
 }
 
@@ -71,79 +63,67 @@ func (v *Vectors) ask(ctx context.Context, kind EmbeddingKind, text string) *mea
 		return nil
 	}
 	clean, _ := redact.Text(text)
+	text = v.options.QueryPrefix + check.Head(clean, MaxEmbedText)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if _, n, _ := v.table.size(kind); n == 0 || !v.loaded {
-		if v.queries.since.IsZero() && v.items.since.IsZero() {
-			return nil
-		}
-		return &meaning{notice: noticeDown}
-	}
-	asked, notice := v.query(ctx, v.queryPrefix+check.Head(clean, MaxEmbedText))
-	return &meaning{v, kind, asked, notice}
-}
-
-// query returns the vector of a query or the promise of one; nil and a notice if it is not
-// worth waiting for. The caller holds mu.
-func (v *Vectors) query(ctx context.Context, text string) (*asked, string) {
-	a, resting := v.asked[text], v.now().Before(v.queries.until)
+	_, n, _ := v.table.size(kind)
+	none, vector := n == 0 || !v.loaded, v.answered[text]
 	switch {
-	case a != nil && (a.vector != nil || !resting):
-		return a, ""
-	case resting:
-		return nil, noticeDown
-	case v.calls >= queryCalls:
-		return nil, noticeBusy
-	case len(v.asked) >= maxCachedQueries:
-		maps.DeleteFunc(v.asked, func(_ string, a *asked) bool { return a.vector != nil })
+	case none && v.outage.since.IsZero():
+		return nil
+	case none || vector == nil && v.now().Before(v.outage.until):
+		return &meaning{notice: noticeDown}
+	case vector != nil:
+		return &meaning{vectors: v, kind: kind, vector: vector}
 	}
-	a = &asked{done: make(chan struct{})}
-	v.asked[text] = a
-	v.calls++
-	go v.answerQuery(context.WithoutCancel(ctx), text, a)
-	return a, ""
+	return &meaning{vectors: v, kind: kind, coming: v.asking.DoChan(text, func() (any, error) {
+		return v.embedQuery(context.WithoutCancel(ctx), text)
+	})}
 }
 
-// answerQuery makes the vector of a query, whether somebody still waits for it or not.
-func (v *Vectors) answerQuery(ctx context.Context, text string, a *asked) {
+// embedQuery makes the vector of a query, whether somebody still waits for it or not.
+func (v *Vectors) embedQuery(ctx context.Context, text string) ([]float32, error) {
 	begin := v.now()
 	vectors, err := v.embed(ctx, queryTime, text)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.calls--
-	switch {
-	case err == nil:
-		a.vector = vectors[0]
-		if v.now().Sub(begin) <= queryWait {
-			v.queries.over()
+	if err != nil {
+		if !refusal(err) { // else it is this text that the model does not take
+			v.outage.failed(err, v.now())
 		}
-	case !refusal(err): // else it is this text that the model does not take
-		v.queries.failed(err, v.now())
+		return nil, err
 	}
-	if a.err = err; err != nil {
-		delete(v.asked, text)
+	if v.now().Sub(begin) <= queryWait {
+		v.outage.over()
 	}
-	close(a.done)
+	if len(v.answered) >= maxCachedQueries {
+		clear(v.answered)
+	}
+	v.answered[text] = vectors[0]
+	return vectors[0], nil
 }
 
-// answer returns a query's vector, or why there is none in time.
-func (v *Vectors) answer(ctx context.Context, a *asked) (vector []float32, notice string) {
+// answer returns the query's vector, or why there is none in time.
+func (m *meaning) answer(ctx context.Context) (vector []float32, notice string) {
+	if m.coming == nil {
+		return m.vector, m.notice
+	}
 	timer := time.NewTimer(queryWait)
 	defer timer.Stop()
 	select {
-	case <-a.done:
-	case <-ctx.Done():
-		return nil, noticeSlow
+	case made := <-m.coming:
+		if made.Err != nil {
+			return nil, noticeDown
+		}
+		return made.Val.([]float32), ""
 	case <-timer.C:
+		v := m.vectors
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		v.queries.failed(errs.Errorf(errs.Unavailable, "the embedding endpoint took longer than %s for a query", queryWait), v.now())
-		return nil, noticeSlow
+		v.outage.failed(errs.Errorf(errs.Unavailable, "the embedding endpoint took longer than %s for a query", queryWait), v.now())
+	case <-ctx.Done():
 	}
-	if a.err != nil {
-		return nil, noticeDown
-	}
-	return a.vector, ""
+	return nil, noticeSlow
 }
 
 // depth is how many hits the words' lane must find for an answer of limit.
@@ -161,11 +141,8 @@ func (m *meaning) fuse(ctx context.Context, words []tfidf.Hit, request tfidf.Que
 	if m == nil {
 		return words, ""
 	}
-	words, notice = words[:min(len(words), m.depth(limit))], m.notice
-	var vector []float32
-	if m.asked != nil {
-		vector, notice = m.vectors.answer(ctx, m.asked)
-	}
+	words = words[:min(len(words), m.depth(limit))]
+	vector, notice := m.answer(ctx)
 	if vector == nil {
 		return words[:min(len(words), limit)], notice
 	}
@@ -203,11 +180,6 @@ func fused(words []tfidf.Hit, found []neighbour, least float64, limit int, expla
 		hits[at].Score += share(i + 1)
 		if explain {
 			hits[at].Why = append(hits[at].Why, tfidf.Reason{Lane: LaneVector, Term: fmt.Sprintf("cosine %.3f", n.cosine), Weight: share(i + 1)})
-		}
-	}
-	if explain {
-		for i := range hits {
-			Exact(hits[i].Score, hits[i].Why)
 		}
 	}
 	first := ""

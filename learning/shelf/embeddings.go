@@ -1,11 +1,13 @@
 package shelf
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
-	"math"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"github.com/skillrouter/skillrouter/internal/clock"
 	"github.com/skillrouter/skillrouter/internal/errs"
@@ -25,13 +27,12 @@ type Vectors struct {
 	embedder Embedder
 	now      clock.Clock
 	log      *slog.Logger
-	most     int
-
-	queryPrefix, itemPrefix string
+	options  VectorOptions
 
 	table   table
 	sources map[EmbeddingKind]vectorSource
 	wake    chan struct{}
+	asking  singleflight.Group // makes the vectors of queries, each text's once
 
 	mu           sync.Mutex
 	waiting      []EmbeddingKey // may have changed; the last goes first
@@ -39,10 +40,8 @@ type Vectors struct {
 	busy, loaded bool // Run is at some that waited; it has read those that were stored
 	refused      map[EmbeddingKey]int64
 	perSecond    float64
-	items        outage
-	queries      outage
-	calls        int // queries whose vectors are being made
-	asked        map[string]*asked
+	outage       outage
+	answered     map[string][]float32 // the vectors of queries
 }
 
 // vectorSource gives the items of a kind as they are searched.
@@ -70,20 +69,14 @@ type VectorOptions struct {
 // NewVectors makes Vectors of an embedder; nil: there are none.
 func NewVectors(store EmbeddingStore, embedder Embedder, options VectorOptions) *Vectors {
 	o := options.Options.WithDefaults()
+	options.Retry = cmp.Or(options.Retry, time.Second)
+	options.Most = cmp.Or(options.Most, MaxVectors)
 	v := &Vectors{
-		store: store, embedder: embedder, now: o.Now, log: o.Log, most: options.Most,
-		queryPrefix: options.QueryPrefix, itemPrefix: options.ItemPrefix,
+		store: store, embedder: embedder, now: o.Now, log: o.Log, options: options,
 		sources: map[EmbeddingKind]vectorSource{}, wake: make(chan struct{}, 1),
-		waits: map[EmbeddingKey]bool{}, refused: map[EmbeddingKey]int64{}, asked: map[string]*asked{},
-		items: outage{after: 1, first: options.Retry}, queries: outage{after: breakAfter, first: breakFirst},
+		waits: map[EmbeddingKey]bool{}, refused: map[EmbeddingKey]int64{}, answered: map[string][]float32{},
 	}
 	v.table.reset(0)
-	if v.most <= 0 {
-		v.most = math.MaxInt
-	}
-	if v.items.first <= 0 {
-		v.items.first = time.Second
-	}
 	return v
 }
 
@@ -134,16 +127,10 @@ func (v *Vectors) Status() EmbeddingStatus {
 	if v.full(1) {
 		s.LeftOut = max(0, s.Total-s.Done-s.Refused)
 	}
-	since, last := v.queries.since, v.queries.last
-	if last == nil || v.items.last != nil && !v.items.since.IsZero() {
-		last = v.items.last
+	if v.outage.last != nil {
+		s.LastError = errs.MessageOf(v.outage.last)
 	}
-	if since.IsZero() || !v.items.since.IsZero() && v.items.since.Before(since) {
-		since = v.items.since
-	}
-	if last != nil {
-		s.LastError = errs.MessageOf(last)
-	}
+	since := v.outage.since
 	switch {
 	case !since.IsZero():
 		s.State, s.FailingSince = EmbeddingsFailing, &since
@@ -157,28 +144,27 @@ func (v *Vectors) Status() EmbeddingStatus {
 	return s
 }
 
-// outage says that a model is left alone for a while after some failures in a row.
+// outage says that the model, or the database, failed some times in a row.
 type outage struct {
-	after    int           // failures
-	first    time.Duration // the first pause; each further one is twice as long
-	failures int           // in a row
-	pause    time.Duration
+	failures int
 	since    time.Time // the first failure; zero: it answers
-	until    time.Time // the end of the pause; zero: there is none
+	until    time.Time // until then no query waits for the model; zero: queries do
 	last     error     // the last failure, also one that is over
 }
 
 func (o *outage) failed(err error, now time.Time) {
-	o.failures++
-	o.last = err
 	if o.since.IsZero() {
 		o.since = now
 	}
-	if o.failures < o.after || now.Before(o.until) { // calls that were under way fail together
-		return
+	o.failures, o.last = o.failures+1, err
+	if o.failures >= breakAfter && !now.Before(o.until) { // calls that were under way fail together
+		o.until = now.Add(backoff(breakFirst, o.failures-breakAfter))
 	}
-	o.pause = min(max(2*o.pause, o.first), pauseMost)
-	o.until = now.Add(o.pause)
 }
 
-func (o *outage) over() { *o = outage{after: o.after, first: o.first, last: o.last} }
+func (o *outage) over() { *o = outage{last: o.last} }
+
+// backoff is a pause that is twice as long after each further failure, and pauseMost at most.
+func backoff(first time.Duration, further int) time.Duration {
+	return min(first<<min(further, 16), pauseMost)
+}

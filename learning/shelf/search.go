@@ -149,9 +149,6 @@ func (s *Shelf[Row]) preferred(f finding, rows map[string]*Row) []tfidf.Hit {
 			}
 		}
 		hit.Score *= 1 + (factor-1)*part
-		if f.request.Explain {
-			Exact(hit.Score, hit.Why)
-		}
 		hits = append(hits, hit)
 	}
 	slices.SortStableFunc(hits, func(a, b tfidf.Hit) int { return cmp.Compare(b.Score, a.Score) })
