@@ -10,6 +10,7 @@ import (
 	"github.com/skillrouter/skillrouter/internal/trace"
 	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf/keep"
 	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
@@ -64,26 +65,22 @@ func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err erro
 		f.prefer = q.Prefer
 		q.Limit = q.Limit*preferDepth + preferMore
 	}
-	own, err := s.Within(ctx)
+	own, err := s.within(ctx)
 	if err != nil {
 		return f, err
 	}
-	index := own
+	keeper := cmp.Or(own, s.Keeper)
 	var meaning *meaning
 	if own == nil { // vectors are of everybody's rows: who is bound to projects asks by words alone
-		index, meaning = s.Keeper.Index(), s.vectors.Load().ask(ctx, s.of.Embedded, q.Text)
+		meaning = s.vectors.Load().ask(ctx, s.of.Embedded, q.Text)
 	}
 	f.request, f.ByMeaning = q.Query, meaning != nil
 	f.request.Limit = meaning.depth(q.Limit)
 	if f.request.Corpus == nil && (meaning != nil || !learning.IsHitsAlone(ctx)) { // who reads the hits alone weighs them himself
-		f.request.Corpus = corpus(index, q.Text)
+		f.request.Corpus = corpus(keeper.Index(), q.Text)
 	}
 	var rebuilding, lexical string
-	if own == nil {
-		f.Result, rebuilding = s.Keeper.Search(ctx, f.request)
-	} else {
-		f.Result = own.Search(f.request)
-	}
+	f.Result, rebuilding = keeper.Search(ctx, f.request)
 	f.Partial = rebuilding != ""
 	f.Hits, lexical = meaning.fuse(ctx, f.Hits, f.request, q.Limit)
 	f.Notice, f.fused = notices(rebuilding, lexical), meaning != nil && lexical == ""
@@ -94,27 +91,22 @@ func (s *Shelf[Row]) Ask(ctx context.Context, q ShelfQuery) (f finding, err erro
 		}
 	}
 	if f.prefer != "" {
-		f.Hits = s.withOwn(ctx, f, own)
+		f.Hits = withOwn(ctx, f, keeper)
 	}
 	if len(f.Hits) == 0 && !f.Partial {
-		f.Repairs, f.Notice = s.repairs.try(ctx, index, f.request, &f.Result, filtersOf(f.request, q.Category, q.Project, q.Hidden), f.Notice)
+		f.Repairs, f.Notice = s.repairs.try(ctx, keeper.Index(), f.request, &f.Result, filtersOf(f.request, q.Category, q.Project, q.Hidden), f.Notice)
 	}
 	return f, nil
 }
 
 // withOwn adds the hits of the preferred project that others left no place for.
-func (s *Shelf[Row]) withOwn(ctx context.Context, f finding, within *tfidf.Index) []tfidf.Hit {
+func withOwn(ctx context.Context, f finding, keeper *keep.Keeper) []tfidf.Hit {
 	if f.fused {
 		return f.Hits // fused scores compare with no others
 	}
 	query := f.request
 	query.Project, query.Limit = f.prefer, f.limit
-	var own tfidf.Result
-	if within == nil {
-		own, _ = s.Keeper.Search(ctx, query)
-	} else {
-		own = within.Search(query)
-	}
+	own, _ := keeper.Search(ctx, query)
 	hits := f.Hits
 	for _, hit := range own.Hits {
 		if !slices.ContainsFunc(hits, func(h tfidf.Hit) bool { return h.ID == hit.ID }) {

@@ -80,7 +80,10 @@ func (s *Shelf[Row]) RunIndex(ctx context.Context) error { return s.Keeper.Run(c
 
 // Rebuild builds the index anew from the database. Rows may be written and
 // searched meanwhile.
-func (s *Shelf[Row]) Rebuild(ctx context.Context) error { return s.Keeper.Rebuild(ctx) }
+func (s *Shelf[Row]) Rebuild(ctx context.Context) error {
+	s.walls.forget()
+	return s.Keeper.Rebuild(ctx)
+}
 
 // Frequencies returns in how many rows each stem occurs, and how many rows there are.
 func (s *Shelf[Row]) Frequencies(stems []string) (frequencies []int, rows int) {
@@ -120,19 +123,19 @@ func (s *Shelf[Row]) PutDocuments(docs []tfidf.Document) {
 	if len(docs) == 0 {
 		return
 	}
-	s.Keeper.Put(docs...)
-	if v := s.vectors.Load(); v != nil {
-		ids := make([]string, len(docs))
-		for i := range docs {
-			ids[i] = docs[i].ID
-		}
-		v.touch(s.of.Embedded, ids...)
+	ids := make([]string, len(docs))
+	for i := range docs {
+		ids[i] = docs[i].ID
 	}
+	s.Keeper.Put(docs...)
+	s.walls.take(ids, docs)
+	s.vectors.Load().touch(s.of.Embedded, ids...)
 }
 
 // Remove takes rows out of the index.
 func (s *Shelf[Row]) Remove(ids ...string) {
 	s.Keeper.Delete(ids...)
+	s.walls.take(ids, nil)
 	s.vectors.Load().touch(s.of.Embedded, ids...)
 }
 

@@ -1,15 +1,13 @@
 package shelf
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"maps"
 	"slices"
 	"sync"
 
 	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/tfidf"
+	"github.com/skillrouter/skillrouter/tfidf/keep"
 )
 
 // maxWalls is how many sets of projects a Shelf keeps an index for: those whose tokens asked last. Another set's is made anew
@@ -18,7 +16,7 @@ const maxWalls = 16
 
 // walls are the indexes of the rows of some projects alone, one for each set of projects that a token is bound to. How rare a
 // word is, which words there are and how long texts are, a caller that is bound to projects learns of these rows alone. Each
-// is made when it is first asked for, and brought in step with the event log by each search, so that writes do nothing for them.
+// is made when it is first asked for, and follows each change from then on.
 type walls struct {
 	mu   sync.Mutex
 	list []*wall // the one that was asked for last comes first
@@ -27,105 +25,56 @@ type walls struct {
 // wall is the index of one set of projects.
 type wall struct {
 	projects []string
+	keeper   *keep.Keeper
+	reading  sync.Mutex // held by who reads all that is stored
 
-	mu    sync.Mutex // held by who brings it in step
-	index *tfidf.Index
-	at    int64 // the last event that is in
+	mu sync.Mutex
 	// places are the documents' places among those of the wall, in the order of writing: by the numbers of the table a
 	// search would know how much others wrote between two of them.
 	places map[string]int64
 }
 
-// of returns the wall around some projects.
-func (w *walls) of(projects []string) *wall {
+// of returns the wall around some projects. create makes it if there is none.
+func (w *walls) of(projects []string, create func() *wall) *wall {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	at := slices.IndexFunc(w.list, func(one *wall) bool { return slices.Equal(one.projects, projects) })
-	one := &wall{projects: projects}
+	var one *wall
 	if at >= 0 {
 		one = w.list[at]
 		w.list = slices.Delete(w.list, at, at+1)
+	} else {
+		one = create()
 	}
 	w.list = slices.Insert(w.list, 0, one)
 	w.list = w.list[:min(len(w.list), maxWalls)]
 	return one
 }
 
-// Within returns the index of what the caller sees of the Shelf, if it is bound to projects; nil: it sees all.
-func (s *Shelf[Row]) Within(ctx context.Context) (*tfidf.Index, error) {
-	p := principal.Of(ctx)
-	if !p.Walled() {
-		return nil, nil
-	}
-	if len(s.of.Events) == 0 { // no event tells of its rows, which are of no project: facts
-		return tfidf.New(tfidf.Options{}), nil
-	}
-	w := s.walls.of(p.Projects())
+// take takes in what became of rows: docs are those that there are still.
+func (w *walls) take(ids []string, docs []tfidf.Document) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := follow(ctx, w, s)
-	return w.index, err
+	for _, one := range w.list {
+		own := one.own(docs)
+		one.keeper.Put(own...)
+		one.keeper.Delete(slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+			return slices.ContainsFunc(own, func(d tfidf.Document) bool { return d.ID == id })
+		})...)
+	}
 }
 
-// follow brings the index in step with what is committed.
-func follow[Row any](ctx context.Context, w *wall, s *Shelf[Row]) error {
-	now, err := s.log.LastEvent(ctx)
-	if err != nil || w.index != nil && now == w.at {
-		return err
-	}
-	if w.index != nil {
-		if has, err := s.log.HasEvent(ctx, w.at); err != nil {
-			return err
-		} else if has {
-			err := catchUp(ctx, w, s)
-			if !errors.Is(err, errGap) {
-				if err == nil {
-					w.at = now
-				}
-				return err
-			}
-		}
-	}
-	w.index, w.places = nil, map[string]int64{}
-	index := tfidf.New(tfidf.Options{})
-	if err := s.scanDocuments(ctx, func(docs []tfidf.Document) error {
-		index.Put(w.own(docs)...)
-		return ctx.Err()
-	}); err != nil {
-		return err
-	}
-	w.index, w.at = index, now
-	return nil
-}
-
-// catchUp takes in what changed behind the wall's position.
-func catchUp[Row any](ctx context.Context, w *wall, s *Shelf[Row]) error {
-	changed := map[string]bool{}
-	if err := s.changed(ctx, w.at, func(ids []string) error {
-		for _, id := range ids {
-			changed[id] = true
-		}
-		return nil
-	}); err != nil || len(changed) == 0 {
-		return err
-	}
-	docs, err := s.DocumentsByID(ctx, slices.Sorted(maps.Keys(changed)))
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(docs, func(a, b tfidf.Document) int { return cmp.Compare(a.Order, b.Order) })
-	own := w.own(docs)
-	for _, d := range own {
-		delete(changed, d.ID)
-	}
-	w.index.Put(own...)
-	w.index.Delete(slices.Collect(maps.Keys(changed))...)
-	return nil
+// forget has each wall be made anew.
+func (w *walls) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.list = nil
 }
 
 // own keeps the documents of the wall's projects, each with its place among them.
-func (w *wall) own(docs []tfidf.Document) []tfidf.Document {
-	var own []tfidf.Document
+func (w *wall) own(docs []tfidf.Document) (own []tfidf.Document) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, d := range docs {
 		if !slices.Contains(w.projects, d.Project) {
 			continue
@@ -137,4 +86,43 @@ func (w *wall) own(docs []tfidf.Document) []tfidf.Document {
 		own = append(own, d)
 	}
 	return own
+}
+
+// walled is a Shelf as the keep.Source of a wall.
+type walled[Row any] struct {
+	shelfSource[Row]
+	wall *wall
+}
+
+// Scan implements keep.Source.
+func (s walled[Row]) Scan(ctx context.Context, visit func(docs []tfidf.Document) error) error {
+	return s.scanDocuments(ctx, func(docs []tfidf.Document) error { return visit(s.wall.own(docs)) })
+}
+
+// within returns what keeps the index of what the caller sees of the Shelf, if it is bound to projects; nil: it sees all.
+func (s *Shelf[Row]) within(ctx context.Context) (*keep.Keeper, error) {
+	p := principal.Of(ctx)
+	if !p.Walled() {
+		return nil, nil
+	}
+	w := s.walls.of(p.Projects(), func() *wall {
+		w := &wall{projects: p.Projects(), places: map[string]int64{}}
+		w.keeper = keep.New(walled[Row]{shelfSource[Row]{s}, w}, keep.Options{Name: string(s.of.Kind)})
+		return w
+	})
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	if w.keeper.Complete() {
+		return w.keeper, nil
+	}
+	return w.keeper, w.keeper.Rebuild(ctx)
+}
+
+// Within returns the index of what the caller sees of the Shelf, if it is bound to projects; nil: it sees all.
+func (s *Shelf[Row]) Within(ctx context.Context) (*tfidf.Index, error) {
+	keeper, err := s.within(ctx)
+	if keeper == nil || err != nil {
+		return nil, err
+	}
+	return keeper.Index(), nil
 }

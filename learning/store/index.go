@@ -13,29 +13,6 @@ import (
 
 var _ shelf.IndexStore = (*Store)(nil)
 
-// HasEvent implements shelf.IndexStore.
-func (s *Store) HasEvent(ctx context.Context, seq int64) (has bool, err error) {
-	return table.One(s.Read.WithContext(ctx), []any{&seq}, "SELECT seq FROM events WHERE seq = ?", seq)
-}
-
-// EventsOf implements shelf.IndexStore.
-func (s *Store) EventsOf(ctx context.Context, after int64, prefixes []string, visit func(kind, subject string, data []byte) error) error {
-	where, args := "", []any{after}
-	for _, prefix := range prefixes {
-		where += " OR type >= ? AND type < ?"
-		args = append(args, prefix, table.Behind(prefix))
-	}
-	text := "SELECT type, subject, data FROM events WHERE seq > ? AND (" + where[len(" OR "):] + ") ORDER BY seq"
-	return table.Each(table.Query(s.Read.WithContext(ctx), text, args...)).Visit(func(rows *sql.Rows) (bool, error) {
-		var kind, subject string
-		var data sql.RawBytes
-		if err := rows.Scan(&kind, &subject, &data); err != nil {
-			return false, err
-		}
-		return true, visit(kind, subject, data)
-	})
-}
-
 // indexed says where the rows of a kind lie, how they are numbered and named, and which can be found.
 type indexed struct{ table, number, id, where string }
 
