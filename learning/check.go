@@ -11,6 +11,7 @@ import (
 
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
 // CheckIDs checks a list of at most so many ids.
@@ -137,4 +138,24 @@ func CheckSpan(since, until time.Time) error {
 		return errs.InvalidField("until", "lies before since")
 	}
 	return nil
+}
+
+// MayChange returns a Forbidden error unless p is the author of what is named, such as "wrote this entry", or a captain.
+func MayChange(p principal.Principal, author, did string) error {
+	if p.Has(principal.ScopeCaptain) || p.Has(principal.ScopeAgent) && p.Is(author) {
+		return nil
+	}
+	return errs.Errorf(errs.Forbidden, "another agent %s: only that agent or a captain may change it", did)
+}
+
+// MayReplace returns a Forbidden error unless p may write over or delete what
+// owner wrote last for a persona: as that agent, or as a captain; for the personas
+// that are everybody's, any agent may. What nobody in particular wrote, such as a
+// file that a person edits, is the captains'.
+func MayReplace(p principal.Principal, persona, owner string) error {
+	if persona == check.DefaultPersona || persona == check.SharedPersona || owner != "" && p.ActAs(owner) == nil || p.Has(principal.ScopeCaptain) {
+		return nil
+	}
+	return errs.Errorf(errs.Forbidden, "another agent wrote this for the persona %s: only that agent or a captain may change it; what is for the persona %s or %s any agent may",
+		persona, check.DefaultPersona, check.SharedPersona)
 }

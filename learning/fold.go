@@ -55,14 +55,6 @@ func FoldAlike(rows int, says func(at int) Saying) []Folded {
 	return folds
 }
 
-// FoldFound is FoldAlike of rows that say it themselves.
-func FoldFound[Row any, Found interface {
-	*Row
-	Says() Saying
-}](rows []Row) []Folded {
-	return FoldAlike(len(rows), func(at int) Saying { return Found(&rows[at]).Says() })
-}
-
 // Like says how many more say nearly the same, and which. Empty: none does.
 func (f Folded) Like() string {
 	if len(f.More) == 0 {

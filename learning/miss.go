@@ -37,3 +37,10 @@ func HitsAlone(ctx context.Context) context.Context {
 
 // IsHitsAlone tells whether nothing but the hits is read. See HitsAlone.
 func IsHitsAlone(ctx context.Context) bool { return ctx.Value(hitsAloneKey{}) != nil }
+
+// Repair is one thing that a search tried after it had found nothing.
+type Repair struct {
+	Step   string `json:"step"`   // see the steps
+	Detail string `json:"detail"` // what was tried, for a person
+	Found  int    `json:"found"`  // how many fit then, at most MaxLimit
+}

@@ -3,12 +3,14 @@ package episode
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 
 	"github.com/skillrouter/skillrouter/internal/committer"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
 	"github.com/skillrouter/skillrouter/internal/overlay"
 	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/tally"
 	"github.com/skillrouter/skillrouter/learning"
 )
 
@@ -38,14 +40,6 @@ type Change struct {
 
 func noEpisode() error {
 	return errs.Errorf(errs.NotFound, "no episode has this id or number")
-}
-
-// mayChange returns a Forbidden error unless it happened to p or p is a captain.
-func mayChange(p principal.Principal, e Episode) error {
-	if p.Has(principal.ScopeCaptain) || p.Has(principal.ScopeAgent) && p.Is(e.AgentID) {
-		return nil
-	}
-	return errs.Errorf(errs.Forbidden, "another agent recorded this episode: only that agent or a captain may change it")
 }
 
 // Episode implements Service. It needs ScopeRead.
@@ -127,7 +121,7 @@ func (l *Episodes) change(ctx context.Context, refs []string, decide func(old []
 			if e.ID == "" || !caller.Sees(e.Project) {
 				return nil, noEpisode()
 			}
-			if err := mayChange(caller, e); err != nil {
+			if err := learning.MayChange(caller, e.AgentID, "recorded this episode"); err != nil {
 				return nil, err
 			}
 		}
@@ -153,4 +147,45 @@ func (l *Episodes) told(kind string, e Episode, by principal.Principal) *eventlo
 // said is what can be changed of an episode.
 func said(e Episode) any {
 	return [...]any{e.EventType, e.Title, e.Content, e.Learned, e.Project, e.Importance}
+}
+
+// clearStep is how many episodes one transaction of Clear deletes: each
+// takes several statements more than a fact does.
+const clearStep = 100
+
+// EventEpisodesCleared is the type of the event of a step of Clear. Its Subject
+// is the persona, its Data an EpisodesCleared.
+const EventEpisodesCleared = "episode.cleared"
+
+// EpisodesCleared is the Data of EventEpisodesCleared.
+type EpisodesCleared struct {
+	Persona  string `json:"persona"`
+	Category string `json:"category,omitempty"`
+	Count    int    `json:"count"`
+	// IDs are those of the episodes, by which whoever follows the log knows what is gone.
+	IDs []string `json:"ids"`
+}
+
+// Clearing is which episodes ClearEpisodes deletes.
+type Clearing struct {
+	Persona string
+	// Category is the name of an event or, for episodes that name none, their type; empty: all.
+	Category string
+	UpTo     int64 // only those of this number or a lesser one
+	Limit    int
+}
+
+// Clear deletes a persona's episodes, of one category or, if that is empty, of
+// all: those that were there when it was called, at most most of them, and
+// returns how many. Lessons that were learned from them, and their patterns,
+// stay. It needs ScopeCaptain.
+func (l *Episodes) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
+	return tally.Clear(ctx, persona, most, clearStep, l.store.LastEpisodeNumber, func(ctx context.Context, persona string, last int64, limit int) (int64, int, error) {
+		clearing := Clearing{Persona: persona, Category: category, UpTo: last, Limit: limit}
+		n, err := l.store.ClearEpisodes(ctx, clearing, func(ids []string) (eventlog.Event, error) {
+			data, err := json.Marshal(EpisodesCleared{persona, category, len(ids), ids})
+			return eventlog.Event{Type: EventEpisodesCleared, Subject: persona, Agent: principal.Of(ctx).AgentID, At: l.now().UTC(), Data: data}, err
+		}, func(ids []string) { l.Remove(ids...) })
+		return int64(n), n, err
+	})
 }

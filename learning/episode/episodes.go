@@ -7,6 +7,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/clock"
@@ -49,29 +52,26 @@ func (l *Episodes) Record(ctx context.Context, draft Draft) (_ Episode, err erro
 	ctx, span := trace.StartMemory(ctx, "create_memory", "episode")
 	defer func() { span.Finish(err) }()
 	writer := principal.Of(ctx).Keeping()
-	author, err := writer.ActingAs("agent_id", draft.AgentID)
-	if err != nil {
+	if draft.AgentID, err = writer.ActingAs("agent_id", draft.AgentID); err != nil {
 		return Episode{}, err
 	}
 	if err := writer.Into("project", &draft.Project); err != nil {
 		return Episode{}, err
 	}
-	episode, err := Prepare(draft, l.now())
+	id, err := learning.NewID()
 	if err != nil {
 		return Episode{}, err
 	}
-	if err := CheckSession(draft.SessionID); err != nil {
-		return Episode{}, err
-	}
-	episode.AgentID = author
-	if episode.ID, err = learning.NewID(); err != nil {
-		return Episode{}, err
-	}
-	return l.add(ctx, episode, draft)
+	return l.add(ctx, id, l.now(), draft)
 }
 
-// add stores an episode that has its id and its author, in the session that its draft names.
-func (l *Episodes) add(ctx context.Context, episode Episode, draft Draft) (_ Episode, err error) {
+// add stores what happened at a time under an id, in the session that its draft names. Its author is known.
+func (l *Episodes) add(ctx context.Context, id string, at time.Time, draft Draft) (Episode, error) {
+	episode, err := Prepare(draft, at)
+	if err = cmp.Or(err, CheckSession(draft.SessionID)); err != nil {
+		return Episode{}, err
+	}
+	episode.ID, episode.AgentID = id, draft.AgentID
 	if episode.SessionID, err = l.Sessions.Enter(ctx, episode.AgentID, draft.SessionID, episode.CreatedAt); err != nil {
 		return Episode{}, err
 	}
@@ -140,3 +140,26 @@ func (r *Results) Shown() bool {
 
 // Run keeps the index until ctx ends, and returns nil.
 func (l *Episodes) Run(ctx context.Context) error { return l.RunIndex(ctx) }
+
+// originSpace is the name space of the ids of episodes that stand for an event elsewhere.
+var originSpace = uuid.MustParse("5a1f0c1e-4d0b-5b7e-9d55-6f0c3a2e8b41")
+
+// RecordOnce records what happened at a time and elsewhere, under an id that
+// follows from origin: the same origin again is the same episode, whatever the
+// draft says then. It is for whoever follows another log and may come by the
+// same event twice, one call at a time. It needs ScopeAgent, as Record does.
+func (l *Episodes) RecordOnce(ctx context.Context, origin string, at time.Time, draft Draft) (Episode, error) {
+	var err error
+	if draft.AgentID, err = principal.Of(ctx).ActingAs("agent_id", draft.AgentID); err != nil {
+		return Episode{}, err
+	}
+	id := uuid.NewSHA1(originSpace, []byte(origin)).String()
+	there, err := l.store.Episodes(ctx, []string{id})
+	if err != nil {
+		return Episode{}, err
+	}
+	if len(there) > 0 {
+		return there[0], nil
+	}
+	return l.add(ctx, id, at, draft)
+}

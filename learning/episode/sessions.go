@@ -87,7 +87,7 @@ func (s *sessions) Enter(ctx context.Context, agent, given string, at time.Time)
 			return "", err
 		}
 		if given = known.id; given == "" {
-			given = sessionName(agent, at)
+			given = cmp.Or(agent, "session") + "-" + at.UTC().Format("20060102T150405.000Z") // such as builder-20261121T064122.315Z
 		}
 	}
 	if len(s.current) >= maxSessions {
@@ -127,12 +127,6 @@ func (s *sessions) lookup(ctx context.Context, agent string, at time.Time) (sess
 		return session{}, nil
 	}
 	return known, nil
-}
-
-// sessionName makes a new session's id, such as builder-20261121T064122.315Z.
-func sessionName(agent string, at time.Time) string {
-	agent = cmp.Or(agent, "session")
-	return agent + "-" + at.UTC().Format("20060102T150405.000Z")
 }
 
 // CurrentSession returns the id of the session that the agent is in, or "" if

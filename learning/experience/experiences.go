@@ -26,14 +26,6 @@ type Store interface {
 	Reader
 }
 
-// teacher is what Experiences asks of lessons: a *Lessons.
-type teacher interface {
-	Report(ctx context.Context, draft lesson.Draft) (lesson.Reported, error)
-	Lesson(ctx context.Context, ref string) (lesson.Lesson, error)
-	List(ctx context.Context, filter lesson.Filter) (lesson.Page, error)
-	Apply(ctx context.Context, ref string, draft lesson.ApplicationDraft) (lesson.Applied, error)
-}
-
 // Experiences is the Service beside the database. Its episodes,
 // patterns and lessons are those of everybody: what it records is searched
 // among all episodes, and what it learns is a lesson like any other. Run
@@ -41,7 +33,7 @@ type teacher interface {
 type Experiences struct {
 	store    Store
 	episodes *episode.Episodes
-	lessons  teacher
+	lessons  *lesson.Lessons
 	options  Options
 	log      *slog.Logger
 	now      clock.Clock
@@ -60,12 +52,11 @@ type Options struct {
 var _ Service = (*Experiences)(nil)
 
 // NewExperiences makes Experiences that are searched through episodes and teach lessons.
-func NewExperiences(store Store, episodes *episode.Episodes, lessons teacher, options Options) *Experiences {
+func NewExperiences(store Store, episodes *episode.Episodes, lessons *lesson.Lessons, options Options) *Experiences {
 	options.Options = options.WithDefaults()
 	return &Experiences{store: store, episodes: episodes, lessons: lessons, options: options, log: options.Log, now: options.Now}
 }
 
-// time is now, as it is stored.
 // Record implements Service. It needs ScopeAgent. Secrets are cut
 // out of all texts before they are stored.
 func (x *Experiences) Record(ctx context.Context, draft Draft) (Recorded, error) {
@@ -264,12 +255,4 @@ func latest(a time.Time, b *time.Time) int64 {
 		a = learning.Later(a, *b)
 	}
 	return a.UnixMilli()
-}
-
-func unixMillis(t *time.Time) *int64 {
-	if t == nil {
-		return nil
-	}
-	ms := t.UnixMilli()
-	return &ms
 }

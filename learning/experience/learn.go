@@ -189,7 +189,10 @@ func (x *Experiences) lessonViews(ctx context.Context, lessons []lesson.Lesson, 
 			Number: l.Number, LessonID: l.ID, Statement: l.Title, Contexts: l.Contexts,
 			InitialConfidence: l.InitialConfidence, DecayConstant: l.DecayConstant, LastValidated: latest(l.ConfidenceAt, l.LastValidatedAt),
 			TimesApplied: l.TimesApplied, TimesSucceeded: l.TimesSucceeded, CreatedAt: l.CreatedAt.UnixMilli(),
-			DeprecatedAt: unixMillis(l.RetiredAt), CurrentConfidence: l.At(at),
+			CurrentConfidence: l.At(at),
+		}
+		if l.RetiredAt != nil {
+			view.DeprecatedAt = new(l.RetiredAt.UnixMilli())
 		}
 		if number, ok := numbers[l.PatternID]; ok {
 			view.PatternID = &number

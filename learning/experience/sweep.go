@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/skillrouter/skillrouter/internal/committer"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
 	"github.com/skillrouter/skillrouter/learning/episode"
 	"github.com/skillrouter/skillrouter/learning/lesson"
@@ -30,8 +31,6 @@ type Swept struct {
 
 // Run sweeps until ctx ends, and returns nil.
 func (x *Experiences) Run(ctx context.Context) error {
-	ticker := time.NewTicker(sweepEvery)
-	defer ticker.Stop()
 	for {
 		swept, err := x.Sweep(ctx)
 		switch {
@@ -40,9 +39,7 @@ func (x *Experiences) Run(ctx context.Context) error {
 		case swept != Swept{}:
 			x.log.Info("old experiences swept away", "episodes", swept.Episodes, "patterns", swept.Patterns)
 		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
+		if committer.Pause(ctx, sweepEvery) != nil {
 			return nil
 		}
 	}

@@ -30,13 +30,6 @@ func checkTTL(ttl *int64) (int64, error) {
 	return *ttl, nil
 }
 
-func checkIfVersion(version *int64) error {
-	if version != nil && *version < 0 {
-		return errs.InvalidField("if_version", "may not be negative")
-	}
-	return nil
-}
-
 // prepared is a draft that was checked and redacted.
 type prepared struct {
 	Fact
@@ -60,8 +53,8 @@ func Prepare(draft Draft) (p prepared, err error) {
 	if f.TTL, err = checkTTL(draft.TTL); err != nil {
 		return p, err
 	}
-	if err = checkIfVersion(draft.IfVersion); err != nil {
-		return p, err
+	if v := draft.IfVersion; v != nil && *v < 0 {
+		return p, errs.InvalidField("if_version", "may not be negative")
 	}
 	if text := bytes.TrimSpace(draft.Value); len(text) == 0 || bytes.Equal(text, []byte("null")) {
 		return p, errs.InvalidField("value", "is required: any JSON but null, which stands for what is not there")

@@ -1,9 +1,14 @@
 package fact
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
+
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/tally"
 )
 
 // Bounds of the sweep. That an expired fact is not answered needs no sweep;
@@ -23,18 +28,12 @@ func (f *Facts) Run(ctx context.Context) error {
 	var counting sync.WaitGroup
 	counting.Go(func() { f.uses.Run(ctx) })
 	defer counting.Wait()
-	sweeping := time.NewTicker(sweepEvery)
-	defer sweeping.Stop()
-	for {
-		select {
-		case <-sweeping.C:
-			if _, err := f.Sweep(ctx); err != nil && ctx.Err() == nil {
-				f.log.WarnContext(ctx, "expired facts could not be swept and wait", "error", err)
-			}
-		case <-ctx.Done():
-			return nil
+	for committer.Pause(ctx, sweepEvery) == nil {
+		if _, err := f.Sweep(ctx); err != nil && ctx.Err() == nil {
+			f.log.WarnContext(ctx, "expired facts could not be swept and wait", "error", err)
 		}
 	}
+	return nil
 }
 
 // Sweep tells of the facts that have expired, once for each, and drops those
@@ -78,4 +77,46 @@ func (f *Facts) sweepOnce(ctx context.Context) (told int, err error) {
 		}
 	})()
 	return told, err
+}
+
+// clearStep is how many facts one transaction of Clear deletes.
+const clearStep = 200
+
+// Clear deletes a persona's facts, of one category or, if that is empty, of
+// all: those that were there when it was called, at most most of them, and
+// returns how many of them had not expired. It needs ScopeCaptain.
+func (f *Facts) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
+	return tally.Clear(ctx, persona, most, clearStep, f.store.LastFactVersion, func(ctx context.Context, persona string, last int64, limit int) (int64, int, error) {
+		return f.clearOnce(ctx, Clearing{Persona: persona, Category: category, UpTo: last}, limit)
+	})
+}
+
+// clearOnce deletes a step's facts and tells of each.
+func (f *Facts) clearOnce(ctx context.Context, clearing Clearing, limit int) (live int64, all int, err error) {
+	var gone []Fact
+	by := principal.Of(ctx).AgentID
+	err = f.change(ctx, func(tx Tx) (err error) {
+		at := f.now.Stamp()
+		live = 0
+		if gone, err = tx.ClearFacts(clearing, limit); err != nil {
+			return err
+		}
+		for _, fact := range gone {
+			if fact.Live(at) {
+				live++
+			}
+			agent := cmp.Or(by, fact.Author)
+			if err := addEvent(tx, EventDeleted, fact, agent, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func() {
+		for _, fact := range gone {
+			id := ID(fact.Persona, fact.Key)
+			f.uses.Forget(id)
+			f.Remove(id)
+		}
+	})()
+	return live, len(gone), err
 }

@@ -17,22 +17,17 @@ import (
 	"github.com/skillrouter/skillrouter/learning/decision"
 	"github.com/skillrouter/skillrouter/learning/episode"
 	"github.com/skillrouter/skillrouter/learning/fact"
+	lessons "github.com/skillrouter/skillrouter/learning/lesson"
 	"github.com/skillrouter/skillrouter/learning/procedure"
 )
-
-// EpisodeRecorder records an episode once, whoever comes by it how often. Episodes is one.
-type EpisodeRecorder interface {
-	// RecordOnce records what happened at a time, under an id that follows from origin.
-	RecordOnce(ctx context.Context, origin string, at time.Time, draft episode.Draft) (episode.Episode, error)
-}
 
 // Ports are where accepted proposals are stored. Without one,
 // proposals of its kind are made and cannot be accepted.
 type Ports struct {
 	Facts      fact.Service
-	Episodes   EpisodeRecorder
+	Episodes   *episode.Episodes
 	Procedures procedure.Service
-	Rules      RuleLessons // nil: no rule is among the proposals
+	Rules      *lessons.Lessons // nil: no rule is among the proposals
 	// InForce returns the sentences of the decisions that are in force in a project, which are not proposed again; nil: none are.
 	InForce func(ctx context.Context, project string) ([]string, error)
 }

@@ -24,9 +24,6 @@ import (
 	"github.com/skillrouter/skillrouter/learning/procedure"
 )
 
-// roles lists the roles of turns.
-func roles() []string { return []string{roleUser, roleAssistant, roleTool, roleSystem} }
-
 const (
 	roleUser      = "user"
 	roleAssistant = "assistant"
@@ -59,7 +56,7 @@ func prepareTranscript(draft TranscriptDraft) (t Transcript, err error) {
 	room := MaxTranscript
 	for i, turn := range turns {
 		field := fmt.Sprintf("turns[%d]", i)
-		if err := check.OneOf(field+".role", turn.Role, roles()); err != nil {
+		if err := check.OneOf(field+".role", turn.Role, []string{roleUser, roleAssistant, roleTool, roleSystem}); err != nil {
 			return t, err
 		}
 		if len(turn.Content) > room {
@@ -102,7 +99,10 @@ func transcriptID(t Transcript) string {
 // drops what could not be stored or holds a secret.
 func prepareProposals(transcript string, t Transcript, drafts []ProposalDraft, at time.Time) ([]StoredProposal, error) {
 	slices.SortStableFunc(drafts, func(a, b ProposalDraft) int { return cmp.Compare(b.Confidence, a.Confidence) })
-	quotes := newQuotations(t)
+	said := make([]string, len(t.Turns)) // however its white space is
+	for i, turn := range t.Turns {
+		said[i] = oneLine(turn.Content)
+	}
 	list := []StoredProposal{}
 	seen := map[string]bool{}
 	for _, draft := range drafts {
@@ -120,7 +120,7 @@ func prepareProposals(transcript string, t Transcript, drafts []ProposalDraft, a
 		if p.Confidence != p.Confidence { // NaN
 			p.Confidence = 0
 		}
-		if p.Evidence, p.Turns = quotes.found(draft.Evidence, draft.Turns); len(p.Evidence) == 0 {
+		if p.Evidence, p.Turns = quotations(said, draft.Evidence, draft.Turns); len(p.Evidence) == 0 {
 			p.Confidence = min(p.Confidence, UnfoundedConfidence)
 			p.Evidence = []string{}
 		}
@@ -221,33 +221,22 @@ func checkProposalFilter(filter *ProposalFilter) (err error) {
 	return err
 }
 
-// quotations finds quotations in a transcript, however their white space is.
-type quotations struct{ turns []string }
-
-func newQuotations(t Transcript) quotations {
-	q := quotations{make([]string, len(t.Turns))}
-	for i, turn := range t.Turns {
-		q.turns[i] = oneLine(turn.Content)
-	}
-	return q
-}
-
 // minQuote is the shortest quotation that shows anything, in bytes: "no" stands in every transcript.
 const minQuote = 4
 
-// found returns the quotations that stand in the transcript, shortened, and
+// quotations returns the quotations that stand in a transcript, shortened, and
 // where: in the turns that are said to hold them, or else in the first that does.
-func (q quotations) found(quotes []string, said []int) (evidence []string, turns []int) {
+func quotations(transcript, quotes []string, said []int) (evidence []string, turns []int) {
 	for _, quote := range quotes[:min(len(quotes), 4*MaxQuotes)] {
 		plain := oneLine(quote)
 		if len(plain) < minQuote || len(evidence) == MaxQuotes {
 			continue
 		}
-		holds := func(i int) bool { return i >= 0 && i < len(q.turns) && strings.Contains(q.turns[i], plain) }
+		holds := func(i int) bool { return i >= 0 && i < len(transcript) && strings.Contains(transcript[i], plain) }
 		where := slices.IndexFunc(said, holds)
 		if where >= 0 {
 			where = said[where]
-		} else if where = slices.IndexFunc(q.turns, func(text string) bool { return strings.Contains(text, plain) }); where < 0 {
+		} else if where = slices.IndexFunc(transcript, func(text string) bool { return strings.Contains(text, plain) }); where < 0 {
 			continue
 		}
 		evidence = append(evidence, check.Clip(plain, MaxQuote))

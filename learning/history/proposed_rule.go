@@ -11,13 +11,6 @@ import (
 	kept "github.com/skillrouter/skillrouter/learning/lesson"
 )
 
-// RuleLessons are the lessons, of which some are proposed: rules of the guard once somebody confirms them. lesson.Lessons is one.
-type RuleLessons interface {
-	List(ctx context.Context, filter kept.Filter) (kept.Page, error)
-	Lesson(ctx context.Context, ref string) (kept.Lesson, error)
-	Validate(ctx context.Context, ref string, draft kept.ValidationDraft) (kept.Lesson, error)
-}
-
 // proposedRules are the rules that wait for somebody to confirm them, the latest first, if a filter asks for such.
 func (c *Consolidation) proposedRules(ctx context.Context, filter ProposalFilter) ([]Proposal, error) {
 	if c.ports.Rules == nil || filter.Kind != "" && filter.Kind != ProposalRule || filter.Status != "" && filter.Status != ProposalPending ||

@@ -579,7 +579,11 @@ func ReadPart(text []byte) (found Found, ok bool) {
 	r.call(p.CallID, p.Tool, p.State.Input)
 	switch exit := p.State.Metadata.Exit; {
 	case p.State.Status == "error":
-		err := r.result(p.CallID, outcomeOf(p.State.Error), 0, p.State.Error)
+		outcome := Failed
+		if NotRun(p.State.Error) {
+			outcome = Refused
+		}
+		err := r.result(p.CallID, outcome, 0, p.State.Error)
 		return found, ok && err == nil
 	case p.State.Status != "completed":
 		return found, false
@@ -589,12 +593,4 @@ func ReadPart(text []byte) (found Found, ok bool) {
 	}
 	err := r.result(p.CallID, Worked, 0, p.State.Output)
 	return found, ok && err == nil
-}
-
-// outcomeOf is how a call went that ended with an error.
-func outcomeOf(said string) Outcome {
-	if NotRun(said) {
-		return Refused
-	}
-	return Failed
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/learning/decision"
+	"github.com/skillrouter/skillrouter/learning/episode"
 )
 
 // Rules is the Extractor that asks no model. It finds errors with what fixed
@@ -63,3 +64,21 @@ const (
 	factSystem    = 0.7
 	factAssistant = 0.6
 )
+
+// standingConfidence is what a sentence that is to be kept to is worth: a person said it, of whatever it is.
+const standingConfidence = 0.75
+
+// standing proposes what a person said that is to be kept to from then on.
+func (t Transcript) standing() (drafts []ProposalDraft) {
+	for i, turn := range t.Turns {
+		for _, s := range decision.Said(turn.Content) {
+			if !s.Back {
+				drafts = append(drafts, ProposalDraft{
+					Kind: ProposalEpisode, Confidence: standingConfidence, Evidence: []string{s.Text}, Turns: []int{i},
+					Episode: &episode.Draft{EventType: episode.EventDecision, Title: s.Text, Content: "A person said so to an agent: " + s.Text},
+				})
+			}
+		}
+	}
+	return drafts
+}

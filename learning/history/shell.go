@@ -11,6 +11,7 @@ import (
 
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/lazyregexp"
+	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/learning/guard/act"
 	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
@@ -265,13 +266,8 @@ const maxCompared = 2000
 func alike(a, b string) float64 { return shared(tokens(a), tokens(b)) }
 
 func shared(a, b []string) float64 {
-	common := 0
-	for _, word := range a {
-		if _, found := slices.BinarySearch(b, word); found {
-			common++
-		}
-	}
-	return float64(common) / float64(max(1, len(a)+len(b)-common))
+	jaccard, _ := learning.Likeness(a, b)
+	return jaccard
 }
 
 var (

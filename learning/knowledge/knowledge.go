@@ -146,7 +146,7 @@ func (k *Base) Update(ctx context.Context, id string, patch Patch) (_ Knowledge,
 		if !exists {
 			return Change{}, NoEntry()
 		}
-		if err := cmp.Or(mayChange(writer, old), learning.Still(ctx, old)); err != nil {
+		if err := cmp.Or(learning.MayChange(writer, old.Author, itsAuthor), learning.Still(ctx, old)); err != nil {
 			return Change{}, err
 		}
 		entry = old
@@ -186,7 +186,7 @@ func (k *Base) Delete(ctx context.Context, id string) (err error) {
 		if !exists {
 			return Change{}, NoEntry()
 		}
-		if err := mayChange(writer, old); err != nil {
+		if err := learning.MayChange(writer, old.Author, itsAuthor); err != nil {
 			return Change{}, err
 		}
 		return Change{

@@ -156,7 +156,7 @@ func (p *plan) twin(fingerprint learning.Fingerprint) (string, bool) {
 }
 
 func (p *plan) update(record Record, old Knowledge, f *fate) {
-	if f.err = mayChange(p.writer, old); f.err != nil {
+	if f.err = learning.MayChange(p.writer, old.Author, itsAuthor); f.err != nil {
 		return
 	}
 	record.Number, record.Author, record.UseCount, record.LastUsed, record.CreatedAt = old.Number, old.Author, old.UseCount, old.LastUsed, old.CreatedAt

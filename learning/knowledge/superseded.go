@@ -35,7 +35,7 @@ func (p *plan) maySupersede(d *prepared) error {
 		case there && mine.SupersededBy != "" && old.SupersededBy != mine.ID: // it may stand there by way of others
 			return errs.InvalidField("supersedes", "cannot be said of an entry that is superseded itself, as %s is", mine.ID)
 		}
-		if err := mayChange(p.writer, old); err != nil {
+		if err := learning.MayChange(p.writer, old.Author, itsAuthor); err != nil {
 			return err
 		}
 	}
@@ -59,7 +59,7 @@ func (p *plan) again(id string, d *prepared) error {
 		now, _ := p.entry(at) // it is named, and so was read
 		at = now.SupersededBy
 	}
-	if err := mayChange(p.writer, twin); err != nil {
+	if err := learning.MayChange(p.writer, twin.Author, itsAuthor); err != nil {
 		return err
 	}
 	twin.SupersededBy, twin.UpdatedAt = "", d.record.UpdatedAt

@@ -7,21 +7,14 @@ import (
 	"time"
 
 	"github.com/skillrouter/skillrouter/internal/check"
-	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/overlay"
-	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/internal/redact"
 	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/tfidf"
 )
 
-// mayChange returns a Forbidden error unless p wrote the entry or is a captain.
-func mayChange(p principal.Principal, entry Knowledge) error {
-	if p.Has(principal.ScopeCaptain) || p.Has(principal.ScopeAgent) && p.Is(entry.Author) {
-		return nil
-	}
-	return errs.Errorf(errs.Forbidden, "another agent wrote this entry: only its author or a captain may change it")
-}
+// itsAuthor is what the author of an entry did.
+const itsAuthor = "wrote this entry"
 
 // checkDraft checks what a client says of an entry, its author apart, and
 // cleans it. An imported entry may have no title: many collections have none.

@@ -162,10 +162,7 @@ func (l *Lesson) fingerprint() learning.Fingerprint {
 
 // mayChange returns a Forbidden error unless p learned the lesson or is a captain.
 func mayChange(p principal.Principal, lesson *Lesson) error {
-	if p.Has(principal.ScopeCaptain) || p.Has(principal.ScopeAgent) && p.Is(lesson.SourceAgent) {
-		return nil
-	}
-	return errs.Errorf(errs.Forbidden, "another agent learned this lesson: only that agent or a captain may change it")
+	return learning.MayChange(p, lesson.SourceAgent, "learned this lesson")
 }
 
 // laterThan returns at, or the first millisecond after t if at is not after

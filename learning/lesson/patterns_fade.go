@@ -3,6 +3,8 @@ package lesson
 import (
 	"context"
 	"time"
+
+	"github.com/skillrouter/skillrouter/internal/committer"
 )
 
 // recall reads in the representatives of the patterns,
@@ -25,16 +27,12 @@ func (p *Patterns) represent(pattern *Pattern) {
 
 // Run deprecates patterns that have faded, until ctx ends, and returns nil then.
 func (p *Patterns) Run(ctx context.Context) error {
-	tick := time.NewTicker(patternSweep)
-	defer tick.Stop()
 	for {
 		if _, err := p.Fade(ctx); err != nil && ctx.Err() == nil {
 			p.log.Error("could not deprecate faded patterns", "error", err)
 		}
-		select {
-		case <-ctx.Done():
+		if committer.Pause(ctx, patternSweep) != nil {
 			return nil
-		case <-tick.C:
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/eventlog"
 	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/internal/redact"
 	"github.com/skillrouter/skillrouter/learning"
@@ -95,4 +96,23 @@ func (l *Lessons) Restore(ctx context.Context, ref, note string) (Lesson, error)
 func restore(lesson *Lesson) {
 	lesson.Status, lesson.Validated = StatusCandidate, false
 	lesson.RetiredAt, lesson.RetiredReason, lesson.SupersededBy, lesson.Deprecated = nil, "", "", false
+}
+
+// RestoreRule lets a demoted rule block again, with a row in its lesson's history and an event.
+func RestoreRule(tx PipelineTx, id string, ofLesson bool, by, note string, at time.Time) (restored bool, err error) {
+	standing, err := tx.GuardStanding(id)
+	if err != nil || standing.DemotedAt == nil {
+		return false, err
+	}
+	standing.DemotedAt, standing.DemotedReason, standing.RecentSuccess, standing.Overriders = nil, "", 0, nil
+	if err := tx.PutGuardStanding(standing); err != nil {
+		return false, err
+	}
+	note = cmp.Or(note, "the rule blocks again")
+	if ofLesson {
+		if err := tx.AddChange(Change{LessonID: id, Kind: "restored", Agent: by, Note: note, At: at}); err != nil {
+			return false, err
+		}
+	}
+	return true, AddEvent(tx, eventlog.Event{Type: EventRuleRestored, Subject: id, Agent: by, At: at}, GuardEvent{Reason: note})
 }

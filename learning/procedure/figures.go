@@ -42,12 +42,8 @@ func count(tx Tx, run *StoredRun) error {
 	if err != nil {
 		return err
 	}
-	byName := map[string]StepRecord{}
-	for _, record := range records {
-		byName[record.Name] = record
-	}
 	for _, step := range run.Steps {
-		record := byName[step.Name]
+		record := records[step.Name]
 		record.Name = step.Name
 		if !record.add(step) {
 			continue
@@ -91,7 +87,7 @@ func (p *Procedures) propose(ctx context.Context, run *StoredRun) {
 	if p.lessons == nil || run.Status == RunRunning {
 		return
 	}
-	var records []StepRecord
+	var records map[string]StepRecord
 	for i := range run.Steps {
 		step := &run.Steps[i]
 		if step.Status != StepFailed {
@@ -104,18 +100,17 @@ func (p *Procedures) propose(ctx context.Context, run *StoredRun) {
 				return
 			}
 		}
-		for _, record := range records {
-			if record.Name != step.Name || strings.Count(record.Recent, "f") < StepFailuresToLearn {
-				continue
-			}
-			reported, err := p.lessons.Report(principal.With(ctx, principal.System()), failingStep(run, step, record))
-			if err == nil {
-				step.LessonID = reported.LessonID
-				err = p.store.ChangeProcedures(ctx, func(tx Tx) error { return tx.SetLesson(run.Number, i, reported.LessonID) }, nil)()
-			}
-			if err != nil {
-				p.log.WarnContext(ctx, "the lesson of a step that keeps failing was not proposed", "run", run.ID, "step", step.Name, "error", err)
-			}
+		record := records[step.Name]
+		if strings.Count(record.Recent, "f") < StepFailuresToLearn {
+			continue
+		}
+		reported, err := p.lessons.Report(principal.With(ctx, principal.System()), failingStep(run, step, record))
+		if err == nil {
+			step.LessonID = reported.LessonID
+			err = p.store.ChangeProcedures(ctx, func(tx Tx) error { return tx.SetLesson(run.Number, i, reported.LessonID) }, nil)()
+		}
+		if err != nil {
+			p.log.WarnContext(ctx, "the lesson of a step that keeps failing was not proposed", "run", run.ID, "step", step.Name, "error", err)
 		}
 	}
 }

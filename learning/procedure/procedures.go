@@ -15,6 +15,7 @@ import (
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
 	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/tally"
 	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/learning/lesson"
 	"github.com/skillrouter/skillrouter/learning/shelf"
@@ -375,18 +376,61 @@ func (s *Stored) Shown() Procedure {
 }
 
 // stepStats puts the records of steps into the order of the steps.
-func stepStats(steps []Step, records []StepRecord) []StepStats {
-	byName := make(map[string]StepRecord, len(records))
-	for _, record := range records {
-		byName[record.Name] = record
-	}
+func stepStats(steps []Step, records map[string]StepRecord) []StepStats {
 	stats := make([]StepStats, len(steps))
 	for i, step := range steps {
-		r := byName[step.Name]
+		r := records[step.Name]
 		stats[i] = StepStats{Name: step.Name, Succeeded: r.Succeeded, Failed: r.Failed, Skipped: r.Skipped, Unknown: r.Unknown}
 		if r.Succeeded > 0 {
 			stats[i].AvgTime = r.Took / float64(r.Succeeded)
 		}
 	}
 	return stats
+}
+
+// IndexKind is the kind of the index of procedures.
+const IndexKind shelf.IndexKind = "procedures"
+
+// proceduresAtOnce is how many procedures are read by their ids at a time: so
+// few that their texts fit into one answer of the store, whatever they say.
+const proceduresAtOnce = 8
+
+// document is what is searched of a procedure. The engine's tag holds
+// the persona, which procedures are filtered by.
+func document(s *Stored) tfidf.Document {
+	var body strings.Builder
+	for _, step := range s.Body.Steps {
+		for _, text := range []string{step.Name, step.Description, step.Action, step.Run} {
+			if text != "" {
+				body.WriteString(text + "\n")
+			}
+		}
+	}
+	return tfidf.Document{
+		ID: ID(s.Persona, s.Name), Title: s.Name + ": " + s.Body.Description, Body: body.String(),
+		Category: s.Body.Category, Tags: shelf.Written([]string{s.Persona}, s.Author), Order: s.Number, At: shelf.Moment(s.UpdatedAt),
+	}
+}
+
+// clearStep is how many procedures Clear reads at once.
+const clearStep = 50
+
+// Clear deletes a persona's procedures, of one category or, if that is empty,
+// of all, with their files and figures, at most most of them, and returns how
+// many. Runs under way go on, as they do after Delete. Each is deleted by
+// itself; what a crash leaves, the next call deletes. It needs ScopeCaptain.
+func (p *Procedures) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
+	return tally.Clear(ctx, persona, most, clearStep, nil, func(ctx context.Context, persona string, _ int64, limit int) (deleted int64, all int, err error) {
+		list, err := p.store.ListProcedures(ctx, Filter{Persona: persona, Category: category, Limit: limit})
+		for _, found := range list {
+			err := p.remove(ctx, Ref{Persona: persona, Name: found.Name}, principal.Of(ctx).AgentID, nil)
+			switch {
+			case err == nil:
+				deleted++
+			case errs.CodeOf(err) != errs.NotFound: // somebody else deleted it
+				return deleted, len(list), err
+			}
+		}
+		return deleted, len(list), err
+	})
 }

@@ -23,8 +23,8 @@ type Store interface {
 	ProcedureBody(ctx context.Context, procedure, version int64) (body Body, author string, ok bool, err error)
 	// ProcedureVersions returns what the versions of a procedure before this one say, the latest first and at most limit, with when each was saved.
 	ProcedureVersions(ctx context.Context, procedure, before int64, limit int) ([]Stored, error)
-	// StepRecords returns how the steps of a procedure went.
-	StepRecords(ctx context.Context, procedure int64) ([]StepRecord, error)
+	// StepRecords returns how the steps of a procedure went, by their names.
+	StepRecords(ctx context.Context, procedure int64) (map[string]StepRecord, error)
 	// ListProcedures returns procedures by persona and name; up to MaxAnswer bytes of them.
 	// filter.Persona is empty for everybody's, its Limit is set.
 	ListProcedures(ctx context.Context, filter Filter) ([]Stored, error)
@@ -53,8 +53,8 @@ type Tx interface {
 	PutProcedure(p *Stored) error
 	// AddVersion keeps what the procedure's latest version says.
 	AddVersion(p Stored) error
-	// StepRecords returns how the steps of a procedure went.
-	StepRecords(procedure int64) ([]StepRecord, error)
+	// StepRecords returns how the steps of a procedure went, by their names.
+	StepRecords(procedure int64) (map[string]StepRecord, error)
 	// PutStepRecord stores how a step went.
 	PutStepRecord(procedure int64, record StepRecord) error
 	// DropStepRecords forgets how the steps went.

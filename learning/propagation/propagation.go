@@ -4,6 +4,7 @@ package propagation
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,11 +13,12 @@ import (
 	"github.com/skillrouter/skillrouter/internal/eventlog"
 	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // Notice is a lesson that is news to somebody.
 type Notice struct {
-	Lesson LessonBrief
+	Lesson lesson.Lesson
 	// General says why the lesson is for agents of every domain; empty if it is not.
 	General string
 }
@@ -59,20 +61,20 @@ func (p *Propagation) Take(ctx context.Context, events []eventlog.Event) ([]Noti
 	if len(news) == 0 {
 		return nil, nil
 	}
-	briefs, err := p.store.LessonBriefs(ctx, news)
+	lessons, err := p.store.Lessons(ctx, news)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(briefs, func(a, b LessonBrief) int { return int(a.Number - b.Number) })
+	slices.SortFunc(lessons, func(a, b lesson.Lesson) int { return int(a.Number - b.Number) })
 	var notices []Notice
-	for _, brief := range briefs {
-		if reported[brief.ID] {
+	for _, l := range lessons {
+		if reported[l.ID] {
 			p.mu.Lock()
-			delete(p.domains, brief.SourceAgent)
+			delete(p.domains, l.SourceAgent)
 			p.mu.Unlock()
 		}
-		if reported[brief.ID] || brief.Level == lesson.LevelPrinciple || worsened[brief.ID] {
-			notices = append(notices, Notice{Lesson: brief, General: general(brief)})
+		if l.Status != lesson.StatusRetired && (reported[l.ID] || l.Level == lesson.LevelPrinciple || worsened[l.ID]) {
+			notices = append(notices, Notice{Lesson: l, General: general(l)})
 		}
 	}
 	return notices, nil
@@ -131,7 +133,7 @@ func (p *Propagation) DomainOf(ctx context.Context, agent string) (string, error
 }
 
 // general says why a lesson is for agents of every domain.
-func general(l LessonBrief) string {
+func general(l lesson.Lesson) string {
 	switch {
 	case l.Severity == learning.SeverityCritical:
 		return "it is critical, whatever the domain"
@@ -142,3 +144,17 @@ func general(l LessonBrief) string {
 	}
 	return ""
 }
+
+// Store has the lessons. learning/store implements it on learning.db.
+type Store interface {
+	// Lessons returns the lessons with the ids that exist, in no order.
+	Lessons(ctx context.Context, ids []string) ([]lesson.Lesson, error)
+	// ReportedDomains returns the domains of the lessons that an agent reported last, one for each lesson.
+	ReportedDomains(ctx context.Context, agent string) ([]string, error)
+}
+
+//go:embed domains.txt
+var domainsText string
+
+// seedDomains says which domain an agent of a name works in.
+var seedDomains = wordlist.Map(domainsText, "")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/internal/trace"
@@ -262,4 +263,55 @@ func noMatch(found tfidf.Result, hits int, question string) bool {
 	}
 	stems, _ := text.QueryTerms(question)
 	return 2*len(found.Unknown) > len(stems)
+}
+
+// Relevance is how probably a hit is what was meant, by what speaks for it. What meaning found, or what others said of a
+// like question, has no words that speak for it: it is as relevant as what may just be shown.
+func Relevance(e tfidf.Evidence) float64 {
+	if e == (tfidf.Evidence{}) {
+		return learning.ShownRelevance
+	}
+	return e.Relevance()
+}
+
+// corpus tells how rare a question's words are in one index alone.
+func corpus(index *tfidf.Index, question string) *tfidf.Corpus {
+	corpus := &tfidf.Corpus{}
+	words, joined := text.QueryTerms(question)
+	for _, stems := range [][]string{words[:min(len(words), tfidf.MaxQueryTerms)], joined[:min(len(joined), tfidf.MaxQueryTerms)]} {
+		frequencies, rows := index.Frequencies(stems)
+		corpus.Add(stems, frequencies, rows)
+		corpus.Docs = rows // they are the same rows
+	}
+	return corpus
+}
+
+// authorTag begins the engine's tag that says who wrote something. No tag that
+// a writer chooses begins so.
+const authorTag = "\x00by:"
+
+// Written returns tags and the one for an author, if there is one.
+func Written(tags []string, author string) []string {
+	if author == "" {
+		return tags
+	}
+	return append(slices.Clip(tags), authorTag+author)
+}
+
+// SpanOf joins the three ways in which a query bounds a time.
+func SpanOf(since, until time.Time, said string, now time.Time) (learning.TimeRange, error) {
+	span, err := learning.ParseTimeRange("time_range", said, now)
+	return span.Meet(learning.TimeRange{From: since, To: until}), err
+}
+
+// Moment is a time as the index compares it; 0 is none.
+func Moment(t time.Time) int64 {
+	switch ms := t.UnixMilli(); {
+	case t.IsZero():
+		return 0
+	case ms == 0:
+		return -1 // nothing is of that millisecond either
+	default:
+		return ms
+	}
 }

@@ -15,37 +15,48 @@ import (
 	"github.com/skillrouter/skillrouter/learning/lesson"
 )
 
-var (
-	checkColumns = []string{"num", "id", "agent_id", "project", "domain", "tool", "action", "context", "decision", "notes", "took_us", "at"}
-	matchColumns = []string{"check_num", "rule_id", "title", "severity", "lane", "reason", "confidence", "blocks"}
-)
+// checks are written by the thousand.
+var checks = table.Listed("checks", []string{
+	"num", "id", "agent_id", "project", "domain", "tool", "action", "context", "decision", "notes", "took_us", "at",
+	"outcome", "result", "outcome_by", "outcome_notes", "outcome_at",
+}, func(c *lesson.CheckRecord) []any {
+	return []any{
+		&c.Number, &c.ID, &c.Agent, &c.Project, &c.Domain, &c.Tool, &c.Action, &c.Context, &c.Decision, table.JSON(&c.Notes), &c.TookUS, table.At(&c.At),
+		&c.Outcome, &c.Result, &c.OutcomeBy, &c.Remark, table.AtOrNil(&c.OutcomeAt),
+	}
+})
 
-const selectCheck = `SELECT num, id, agent_id, project, domain, tool, action, context, decision, notes, took_us, at,
-	outcome, result, outcome_by, outcome_notes, outcome_at FROM checks `
+// shownMatch is a match of a check.
+type shownMatch struct {
+	check int64
+	rule.Match
+}
+
+var matches = table.Listed("check_matches", []string{"check_num", "rule_id", "title", "severity", "lane", "reason", "confidence", "blocks"}, func(m *shownMatch) []any {
+	return []any{&m.check, &m.RuleID, &m.Title, &m.Severity, &m.Lane, &m.Reason, &m.Confidence, &m.Blocks}
+})
 
 // AddChecks implements lesson.GuardTx.
-func (tx *transaction) AddChecks(checks ...lesson.CheckRecord) error {
+func (tx *transaction) AddChecks(list ...lesson.CheckRecord) error {
 	numbers := committer.NumbersOf(tx.db.Statement.Context)
-	var matches [][]any
-	err := table.InsertOr(tx.db, "", "checks", checkColumns, len(checks), func(i int, row []any) []any {
-		c := checks[i]
-		number := numbers.Next("checks")
+	var shown []shownMatch
+	for i := range list {
+		c := &list[i]
+		c.Number = numbers.Next("checks")
 		for _, m := range slices.SortedFunc(slices.Values(c.Matches), func(a, b rule.Match) int { return strings.Compare(a.RuleID, b.RuleID) }) {
-			lane := m.Lane
-			if lane == rule.LaneIncident {
-				lane = rule.LaneSimilarity // the table knows no more lanes; both only warn
+			if m.Lane == rule.LaneIncident {
+				m.Lane = rule.LaneSimilarity // the table knows no more lanes; both only warn
 			}
-			matches = append(matches, []any{number, m.RuleID, m.Title, string(m.Severity), string(lane), m.Reason, m.Confidence, m.Blocks})
+			shown = append(shown, shownMatch{c.Number, m})
 		}
-		return append(row, number, c.ID, c.Agent, c.Project, c.Domain, c.Tool, c.Action, c.Context, string(c.Decision), listText(c.Notes), c.TookUS, table.Millis(c.At))
-	})
-	if err != nil {
+	}
+	if _, err := checks.InsertAll(tx.db, list, ""); err != nil {
 		return err
 	}
-	if err := table.InsertOr(tx.db, "", "check_matches", matchColumns, len(matches), func(i int, row []any) []any { return append(row, matches[i]...) }); err != nil {
+	if _, err := matches.InsertAll(tx.db, shown, ""); err != nil {
 		return err
 	}
-	for _, c := range checks {
+	for _, c := range list {
 		for _, m := range c.Matches {
 			_, err := table.Exec(tx.db, `INSERT INTO guard_rules (id, times_triggered, last_triggered) VALUES (?, 1, ?)
 				ON CONFLICT (id) DO UPDATE SET times_triggered = guard_rules.times_triggered + 1,
@@ -65,9 +76,7 @@ func (tx *transaction) CheckOf(id string) (lesson.CheckRecord, bool, error) {
 
 // SettleCheck implements lesson.GuardTx.
 func (tx *transaction) SettleCheck(c lesson.CheckRecord) error {
-	_, err := table.Exec(tx.db, "UPDATE checks SET outcome = ?, result = ?, outcome_by = ?, outcome_notes = ?, outcome_at = ? WHERE num = ?",
-		string(c.Outcome), string(c.Result), c.OutcomeBy, c.Remark, table.MillisOrNil(c.OutcomeAt), c.Number)
-	return err
+	return checks.Update(tx.db, &c, "num", "outcome", "result", "outcome_by", "outcome_notes", "outcome_at")
 }
 
 // RemoveChecks implements lesson.GuardTx. It removes from the beginning on: a check
@@ -123,34 +132,21 @@ func (s *Store) AskedGuard(ctx context.Context, since time.Time) (map[string]tim
 
 // selectChecks reads checks with what they showed.
 func selectChecks(db *gorm.DB, where string, args ...any) ([]lesson.CheckRecord, error) {
-	checks, err := table.List(db, func(c *lesson.CheckRecord) []any {
-		c.Matches = []rule.Match{}
-		return []any{
-			&c.Number, &c.ID, &c.Agent, &c.Project, &c.Domain, &c.Tool, &c.Action, &c.Context, &c.Decision, table.JSON(&c.Notes), &c.TookUS, table.At(&c.At),
-			&c.Outcome, &c.Result, &c.OutcomeBy, &c.Remark, table.AtOrNil(&c.OutcomeAt),
-		}
-	}, selectCheck+where, args...)
-	if err != nil || len(checks) == 0 {
-		return checks, err
+	found, err := checks.List(db, where, args...)
+	if err != nil || len(found) == 0 {
+		return found, err
 	}
-	numbers, place := make([]any, len(checks)), make(map[int64]int, len(checks))
-	for i, c := range checks {
-		numbers[i], place[c.Number] = c.Number, i
+	numbers, place := make([]any, len(found)), make(map[int64]int, len(found))
+	for i, c := range found {
+		numbers[i], place[c.Number], found[i].Matches = c.Number, i, []rule.Match{}
 	}
-	type shown struct {
-		check int64
-		rule.Match
-	}
-	matches, err := table.List(db, func(m *shown) []any {
+	shown, err := matches.List(db, "WHERE check_num IN ("+table.Marks(len(numbers))+") ORDER BY check_num, blocks DESC, rule_id", numbers...)
+	for _, m := range shown {
 		m.Alternatives = []string{}
-		return []any{&m.check, &m.RuleID, &m.Title, &m.Severity, &m.Lane, &m.Reason, &m.Confidence, &m.Blocks}
-	}, "SELECT check_num, rule_id, title, severity, lane, reason, confidence, blocks FROM check_matches WHERE check_num IN ("+
-		table.Marks(len(numbers))+") ORDER BY check_num, blocks DESC, rule_id", numbers...)
-	for _, m := range matches {
-		of := &checks[place[m.check]]
+		of := &found[place[m.check]]
 		of.Matches = append(of.Matches, m.Match)
 	}
-	return checks, err
+	return found, err
 }
 
 // standingRow is a rule's standing, with what is believed of the rule if anything is.

@@ -81,15 +81,15 @@ func (s *Store) ProcedureVersions(ctx context.Context, number, before int64, lim
 }
 
 // StepRecords implements procedure.Store.
-func (s *Store) StepRecords(ctx context.Context, procedure int64) ([]procedure.StepRecord, error) {
-	return stepRecords(s.Read.WithContext(ctx), procedure)
+func (s *Store) StepRecords(ctx context.Context, of int64) (map[string]procedure.StepRecord, error) {
+	return stepRecords(s.Read.WithContext(ctx), of)
 }
 
-func stepRecords(db *gorm.DB, p int64) ([]procedure.StepRecord, error) {
-	rows, err := steps.List(db, "WHERE procedure = ?", p)
-	records := make([]procedure.StepRecord, len(rows))
-	for i, r := range rows {
-		records[i] = r.StepRecord
+func stepRecords(db *gorm.DB, of int64) (map[string]procedure.StepRecord, error) {
+	rows, err := steps.List(db, "WHERE procedure = ?", of)
+	records := make(map[string]procedure.StepRecord, len(rows))
+	for _, r := range rows {
+		records[r.Name] = r.StepRecord
 	}
 	return records, err
 }
@@ -170,8 +170,8 @@ func (tx *transaction) AddVersion(p procedure.Stored) error {
 }
 
 // StepRecords implements procedure.Tx.
-func (tx *transaction) StepRecords(procedure int64) ([]procedure.StepRecord, error) {
-	return stepRecords(tx.db, procedure)
+func (tx *transaction) StepRecords(of int64) (map[string]procedure.StepRecord, error) {
+	return stepRecords(tx.db, of)
 }
 
 // PutStepRecord implements procedure.Tx.

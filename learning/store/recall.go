@@ -8,6 +8,7 @@ import (
 	"github.com/skillrouter/skillrouter/internal/database/table"
 	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/propagation"
 )
 
 var _ lesson.RecallStore = (*Store)(nil)
@@ -106,4 +107,15 @@ func (s *Store) LessonFigures(ctx context.Context, today, week time.Time) (lesso
 		}
 	}
 	return f, nil
+}
+
+var _ propagation.Store = (*Store)(nil)
+
+// latestReports is how many of an agent's lessons say which domain it works in.
+const latestReports = 200
+
+// ReportedDomains implements propagation.Store.
+func (s *Store) ReportedDomains(ctx context.Context, agent string) ([]string, error) {
+	return table.List(s.Read.WithContext(ctx), func(domain *string) []any { return []any{domain} },
+		"SELECT domain FROM lessons WHERE source_agent = ? ORDER BY num DESC LIMIT ?", agent, latestReports)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -11,6 +12,21 @@ import (
 
 var runRows = table.Of[procedure.StoredRun]("runs", "Number num", "Of procedure", "Procedure name", "Steps", "Next").Numbered("num")
 
+// stepOf is a step of a run.
+type stepOf struct {
+	run int64
+	procedure.RunStep
+}
+
+var runSteps = table.Listed("run_steps", []string{
+	"run", "idx", "step", "status", "attempt", "handed_out_at", "result", "error", "reason", "ended_at", "duration", "lesson_id",
+}, func(s *stepOf) []any {
+	return []any{
+		&s.run, &s.Index, table.JSON(&s.Step), &s.Status, &s.Attempt, table.AtOrNil(&s.HandedOutAt), table.Raw(&s.Result), &s.Error, &s.Reason,
+		table.AtOrNil(&s.EndedAt), &s.Duration, &s.LessonID,
+	}
+})
+
 // StoredRun implements procedure.Store.
 func (s *Store) StoredRun(ctx context.Context, id string) (run procedure.StoredRun, ok bool, err error) {
 	// Both queries must see the same state of the run.
@@ -19,7 +35,7 @@ func (s *Store) StoredRun(ctx context.Context, id string) (run procedure.StoredR
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		err = runSteps(tx, list, "result")
+		err = readSteps(tx, list, "result")
 		ok, run = true, list[0]
 		return err
 	})
@@ -43,7 +59,7 @@ func (s *Store) ListRuns(ctx context.Context, filter procedure.RunFilter) ([]pro
 		if err != nil {
 			return err
 		}
-		if err := runSteps(tx, found, "NULL"); err != nil {
+		if err := readSteps(tx, found, "NULL"); err != nil {
 			return err
 		}
 		for _, run := range found {
@@ -54,8 +70,8 @@ func (s *Store) ListRuns(ctx context.Context, filter procedure.RunFilter) ([]pro
 	return list, err
 }
 
-// runSteps reads the steps of runs; result is the column of their results, or NULL.
-func runSteps(db *gorm.DB, found []procedure.StoredRun, result string) error {
+// readSteps reads the steps of runs; result is the column of their results, or NULL.
+func readSteps(db *gorm.DB, found []procedure.StoredRun, result string) error {
 	if len(found) == 0 {
 		return nil
 	}
@@ -64,17 +80,7 @@ func runSteps(db *gorm.DB, found []procedure.StoredRun, result string) error {
 		place[run.Number] = i
 		args = append(args, run.Number)
 	}
-	type stepOf struct {
-		run int64
-		procedure.RunStep
-	}
-	steps, err := table.List(db, func(s *stepOf) []any {
-		return []any{
-			&s.run, &s.Index, table.JSON(&s.Step), &s.Status, &s.Attempt, table.AtOrNil(&s.HandedOutAt), table.JSON(&s.Result), &s.Error, &s.Reason,
-			table.AtOrNil(&s.EndedAt), &s.Duration, &s.LessonID,
-		}
-	}, "SELECT run, idx, step, status, attempt, handed_out_at, "+result+", error, reason, ended_at, duration, lesson_id FROM run_steps WHERE run IN ("+
-		table.Marks(len(args))+") ORDER BY run, idx", args...)
+	steps, err := table.List(db, runSteps.Fields, strings.Replace(runSteps.Select(), "run_steps.result", result, 1)+"WHERE run IN ("+table.Marks(len(args))+") ORDER BY run, idx", args...)
 	for _, s := range steps {
 		run := &found[place[s.run]]
 		run.Steps = append(run.Steps, s.RunStep)
@@ -109,21 +115,11 @@ func (tx *transaction) PutRun(run *procedure.StoredRun, steps []int) (ok bool, e
 }
 
 func (tx *transaction) putSteps(run *procedure.StoredRun, steps []int) error {
-	for _, i := range steps {
-		step := run.Steps[i]
-		var given any
-		if len(step.Result) > 0 {
-			given = string(step.Result)
-		}
-		if _, err := table.Exec(tx.db, `INSERT INTO run_steps (run, idx, step, status, attempt, handed_out_at, result, error, reason, ended_at, duration, lesson_id)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, idx) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
-			handed_out_at = excluded.handed_out_at, result = excluded.result, error = excluded.error, reason = excluded.reason, ended_at = excluded.ended_at,
-			duration = excluded.duration`, run.Number, i, table.JSON(&step.Step), string(step.Status), step.Attempt, table.MillisOrNil(step.HandedOutAt), given,
-			step.Error, step.Reason, table.MillisOrNil(step.EndedAt), step.Duration, step.LessonID); err != nil {
-			return err
-		}
+	rows := make([]stepOf, len(steps))
+	for i, index := range steps {
+		rows[i] = stepOf{run.Number, run.Steps[index]}
 	}
-	return nil
+	return runSteps.PutAll(tx.db, rows, "run", "idx")
 }
 
 // SetLesson implements procedure.Tx.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/tfidf/text"
 )
 
@@ -107,13 +108,8 @@ func alike(a, b []string) float64 {
 	if float64(min(len(a), len(b))) < laneAlike*float64(max(len(a), len(b), 1)) {
 		return 0
 	}
-	common := 0
-	for _, stem := range a {
-		if _, found := slices.BinarySearch(b, stem); found {
-			common++
-		}
-	}
-	return float64(common) / float64(max(1, len(a)+len(b)-common))
+	jaccard, _ := learning.Likeness(a, b)
+	return jaccard
 }
 
 // belief is how far the voices are believed that the item answers the

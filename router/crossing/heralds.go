@@ -11,7 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/lesson"
 	"github.com/skillrouter/skillrouter/learning/propagation"
 	"github.com/skillrouter/skillrouter/operational"
 	"github.com/skillrouter/skillrouter/router"
@@ -30,6 +32,8 @@ const (
 	MaxSignalsPerMinute = 30
 	// lessonSignalTTL is how long such a signal waits: who comes later reads the memory.
 	lessonSignalTTL = 24 * time.Hour
+	// maxToldSolution bounds what is told of a solution, in bytes: who wants the whole asks for the lesson.
+	maxToldSolution = 512
 	// newcomerAge is how long ago an agent that has not sent a heartbeat yet may have been heard of.
 	newcomerAge = 2 * time.Minute
 )
@@ -115,11 +119,11 @@ func (c *Crossing) tell(agent string) {
 
 // lessonMessage is how a lesson reaches an agent. Its text is what another
 // agent wrote, and says whose and how far it may be trusted.
-func lessonMessage(l propagation.LessonBrief, agent, why string) operational.MessageDraft {
+func lessonMessage(l lesson.Lesson, agent, why string) operational.MessageDraft {
 	// Marshalling strings and numbers cannot fail.
 	said, _ := json.Marshal(map[string]any{
 		"lesson_id": l.ID, "number": l.Number, "lesson_type": l.Type, "title": l.Title, "severity": l.Severity, "domain": l.Domain,
-		"solution": l.Solution, "source_agent": l.SourceAgent, "trust": l.Trust, "why": why,
+		"solution": check.Head(l.Solution, maxToldSolution), "source_agent": l.SourceAgent, "trust": l.Trust, "why": why,
 	})
 	matter := string(l.Level)
 	if l.Severity == learning.SeverityCritical {

@@ -237,7 +237,7 @@ func (s *Server) searched(v *visit, words string) (l listing, err error) {
 	}
 	hit := s.things["hit"]
 	l.Columns, l.Order, l.Notes = hit.Columns, "The likeliest first", searchNotes(found.Notice, found.Corrected, words, len(found.Results))
-	for _, one := range learning.FoldFound(found.Results) {
+	for _, one := range learning.FoldAlike(len(found.Results), func(i int) learning.Saying { return found.Results[i].Says() }) {
 		slices.SortStableFunc(found.Results[one.At].Why, func(a, b learning.Reason) int { return cmp.Compare(b.Weight, a.Weight) })
 		rows, err := s.rowsFrom(v, hit, []any{found.Results[one.At]}, "")
 		if err != nil {
