@@ -140,12 +140,13 @@ func CheckSpan(since, until time.Time) error {
 	return nil
 }
 
-// MayChange returns a Forbidden error unless p is the author of what is named, such as "wrote this entry", or a captain.
-func MayChange(p principal.Principal, author, did string) error {
+// MayChange returns a Forbidden error unless p is the author or a captain. Its
+// reason is such as "learned this lesson: only that agent".
+func MayChange(p principal.Principal, author, reason string) error {
 	if p.Has(principal.ScopeCaptain) || p.Has(principal.ScopeAgent) && p.Is(author) {
 		return nil
 	}
-	return errs.Errorf(errs.Forbidden, "another agent %s: only that agent or a captain may change it", did)
+	return errs.Errorf(errs.Forbidden, "another agent %s or a captain may change it", reason)
 }
 
 // MayReplace returns a Forbidden error unless p may write over or delete what

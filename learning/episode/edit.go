@@ -121,7 +121,7 @@ func (l *Episodes) change(ctx context.Context, refs []string, decide func(old []
 			if e.ID == "" || !caller.Sees(e.Project) {
 				return nil, noEpisode()
 			}
-			if err := learning.MayChange(caller, e.AgentID, "recorded this episode"); err != nil {
+			if err := learning.MayChange(caller, e.AgentID, "recorded this episode: only that agent"); err != nil {
 				return nil, err
 			}
 		}

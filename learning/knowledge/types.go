@@ -14,7 +14,7 @@ import (
 )
 
 // itsAuthor is what the author of an entry did.
-const itsAuthor = "wrote this entry"
+const itsAuthor = "wrote this entry: only its author"
 
 // checkDraft checks what a client says of an entry, its author apart, and
 // cleans it. An imported entry may have no title: many collections have none.

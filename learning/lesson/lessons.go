@@ -162,7 +162,7 @@ func (l *Lesson) fingerprint() learning.Fingerprint {
 
 // mayChange returns a Forbidden error unless p learned the lesson or is a captain.
 func mayChange(p principal.Principal, lesson *Lesson) error {
-	return learning.MayChange(p, lesson.SourceAgent, "learned this lesson")
+	return learning.MayChange(p, lesson.SourceAgent, "learned this lesson: only that agent")
 }
 
 // laterThan returns at, or the first millisecond after t if at is not after
