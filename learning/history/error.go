@@ -77,13 +77,10 @@ func errorLine(lines []string) string {
 	if hooks != nil {
 		return strings.Join(hooks, " ")
 	}
-	if i := slices.IndexFunc(lines, blocked.MatchString); i >= 0 {
-		for j := len(lines) - 1; j > i; j-- {
-			if blocked.MatchString(lines[j]) {
-				return lines[j]
-			}
+	for _, line := range slices.Backward(lines) {
+		if blocked.MatchString(line) {
+			return line
 		}
-		return lines[i]
 	}
 	for _, line := range slices.Backward(lines) {
 		if exception.MatchString(strings.TrimSpace(line)) {
@@ -179,10 +176,7 @@ func classOf(command string, lines []string, exit int) class {
 		return noMatch
 	}
 	text := strings.Join(lines, "\n")
-	end := text
-	if len(lines) > lastLines {
-		end = strings.Join(lines[len(lines)-lastLines:], "\n")
-	}
+	end := strings.Join(lines[max(0, len(lines)-lastLines):], "\n")
 	if testRunner.MatchString(command) && testRed.MatchString(end) && !runnerWrong.MatchString(text) {
 		return ownWork
 	}
@@ -195,9 +189,7 @@ func classOf(command string, lines []string, exit int) class {
 			return mistake
 		}
 		return ownWork
-	case syntaxOfShell.MatchString(end):
-		return mistake
-	case settled.MatchString(end):
+	case syntaxOfShell.MatchString(end), settled.MatchString(end):
 		return mistake
 	case buildRed.MatchString(end), testRed.MatchString(end), pythonRed.MatchString(line):
 		return ownWork

@@ -146,16 +146,14 @@ func (n *Incidents) learn(ctx context.Context, draft Draft) (learned Learned, er
 	}
 	// What the texts say is read before the transaction: everybody's writes wait for that.
 	for i, s := range draft.Steps {
-		if l.chains[i] == 0 {
+		if l.chains[i] == 0 || s.Outcome != Failed {
 			continue
 		}
-		if s.Outcome == Failed {
-			f := o.failed(i)
-			if f.class == mistake {
-				f.solved, f.others = o.solve(i)
-			}
-			l.failures[i] = f
+		f := o.failed(i)
+		if f.class == mistake {
+			f.solved, f.others = o.solve(i)
 		}
+		l.failures[i] = f
 	}
 	err = n.store.ChangeIncidents(ctx, func(tx Tx) error {
 		learned, err = l.apply(tx)
@@ -180,17 +178,14 @@ type lesson struct {
 
 // apply learns in a transaction. It may run twice.
 func (l *lesson) apply(tx Tx) (learned Learned, err error) {
-	var asked []int64
-	for _, chain := range l.chains {
-		if chain != 0 {
-			asked = append(asked, chain)
-		}
-	}
+	asked := slices.DeleteFunc(slices.Clone(l.chains), func(chain int64) bool { return chain == 0 })
 	known, err := tx.LearnedSteps(asked)
 	if err != nil {
 		return learned, err
 	}
-	dropCopied(known, l.chains, l.session, l.draft.Begin)
+	if l.draft.Begin && len(asked) > 2 {
+		dropCopied(known, asked, l.session)
+	}
 	keys := map[int64]bool{}
 	for _, f := range l.failures {
 		if f.class == mistake {
@@ -248,10 +243,9 @@ func (l *lesson) apply(tx Tx) (learned Learned, err error) {
 		}
 	}
 	var put []Incident
-	for id := range changed {
+	for _, id := range slices.Sorted(maps.Keys(changed)) {
 		put = append(put, incidents[id])
 	}
-	slices.SortFunc(put, func(a, b Incident) int { return strings.Compare(a.ID, b.ID) })
 	var list []Use
 	for _, u := range uses {
 		list = append(list, *u)
@@ -296,25 +290,10 @@ func (l *lesson) count(tx Tx, inc *Incident, i int, number int64, there bool, he
 }
 
 // dropCopied counts the first two steps of a copied session as copied, which alone nothing tells.
-func dropCopied(known map[int64]LearnedStep, chains []int64, session int64, begin bool) {
-	var first []int64
-	for _, chain := range chains {
-		if chain == 0 {
-			continue
-		}
-		if first = append(first, chain); len(first) == 3 {
-			break
-		}
-	}
-	if len(first) < 3 || !begin {
-		return
-	}
-	third, copied := known[first[2]]
-	if !copied || third.Session == session {
-		return
-	}
-	for _, chain := range first[:2] {
-		if _, old := known[chain]; !old {
+func dropCopied(known map[int64]LearnedStep, chains []int64, session int64) {
+	third, copied := known[chains[2]]
+	for _, chain := range chains[:2] {
+		if _, old := known[chain]; !old && copied && third.Session != session {
 			known[chain] = LearnedStep{Chain: chain, Session: third.Session, Fixed: true}
 		}
 	}
@@ -643,24 +622,17 @@ func (n *Incidents) Accept(ctx context.Context, d Decision) (decided Decided, er
 			if inc.Declined && !slices.Contains(named, number) {
 				continue // somebody decided on this one by itself
 			}
-			was := inc
-			inc.Accepted, inc.Declined = !d.Undo && !d.Decline, d.Decline
-			vouched := false
+			was, vouched, may := inc, false, true
+			inc.Accepted, inc.Declined, inc.By = !d.Undo && !d.Decline, d.Decline, by
 			if !inc.Accepted {
+				inc.By = ""
 				inc.doubt()
-			} else {
-				may := false
-				if vouched, may = inc.vouch(a, slices.Contains(named, number)); !may {
-					own++
-					continue
-				}
+			} else if vouched, may = inc.vouch(a, slices.Contains(named, number)); !may {
+				own++
+				continue
 			}
 			if inc.Accepted == was.Accepted && inc.Declined == was.Declined && !vouched {
 				continue
-			}
-			inc.By = ""
-			if inc.Accepted {
-				inc.By = by
 			}
 			put = append(put, inc)
 		}

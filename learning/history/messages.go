@@ -13,8 +13,8 @@ import (
 
 // readMessages reads JSON; read is false for a text that is none, such as one that begins with a bracket.
 func readMessages(text string) (turns []Turn, read bool, err error) {
+	var list []record
 	if text[0] == '[' && json.Valid([]byte(text)) {
-		var list []record
 		if json.Unmarshal([]byte(text), &list) != nil {
 			return nil, true, errs.InvalidField("text", "is JSON, and no list of messages with role and content")
 		}
@@ -29,17 +29,15 @@ func readMessages(text string) (turns []Turn, read bool, err error) {
 		Turns []record `json:"turns"`
 	}
 	if json.Unmarshal([]byte(text), &whole) == nil {
-		switch {
-		case whole.Messages != nil:
-			turns, err = turnsOf(whole.Messages)
-		case whole.Turns != nil:
-			turns, err = turnsOf(whole.Turns)
-		default:
-			turns, err = turnsOf([]record{whole.record})
+		if list = whole.Messages; list == nil {
+			list = whole.Turns
 		}
+		if list == nil {
+			list = []record{whole.record}
+		}
+		turns, err = turnsOf(list)
 		return turns, true, err
 	}
-	var list []record
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
@@ -115,22 +113,20 @@ func turnsOf(list []record) ([]Turn, error) {
 
 // turns are what was said or done, as Codex records it. What it tells the model by
 // itself, instructions and its surroundings, is recorded otherwise.
-func (item *codexItem) turns() []Turn {
+func (item *codexPayload) turns() []Turn {
 	switch item.Type {
 	case "UserMessage":
 		return recordMessage{Content: item.Content}.turns(roleUser)
 	case "AgentMessage":
 		return recordMessage{Content: item.Content}.turns(roleAssistant)
 	case "CommandExecution":
-		command := object("command", item.Command)
-		if command == nil {
-			return nil
-		}
-		output := item.Output
+		output := item.All
 		if item.ExitCode != nil && *item.ExitCode != 0 {
 			output = toolFailed + "\n" + output
 		}
-		return called("", command, output)
+		if command := object("command", item.Command); command != nil {
+			return called("", command, output)
+		}
 	case "McpToolCall":
 		return []Turn{{Role: roleAssistant, Content: toolCallLine(item.Tool, nil)}}
 	}

@@ -243,12 +243,10 @@ func ReadCall(name string, input json.RawMessage) (command string, edited bool) 
 	if json.Unmarshal(input, &a) != nil {
 		return "", false
 	}
-	for _, verb := range []string{"edit", "write", "replace", "patch", "create"} {
-		if strings.Contains(strings.ToLower(name), verb) {
-			for _, path := range []string{a.Path, a.Other, a.Third} {
-				if path != "" {
-					return check.Head(storable(path), MaxCommand), true
-				}
+	if path := cmp.Or(a.Path, a.Other, a.Third); path != "" {
+		for _, verb := range []string{"edit", "write", "replace", "patch", "create"} {
+			if strings.Contains(strings.ToLower(name), verb) {
+				return check.Head(storable(path), MaxCommand), true
 			}
 		}
 	}
@@ -344,22 +342,19 @@ func (r *Reader) claude(l *record) error {
 			r.call(p.ID, p.Name, p.Input)
 		case p.Type == "tool_result" && role == "user":
 			output := textOf(p.Content)
-			outcome := Worked
+			outcome, exit := Worked, 0
+			if p.Failed {
+				outcome = Failed
+				exit, _ = exitOf(output)
+			}
 			var said struct {
 				Interrupted bool `json:"interrupted"`
 			}
 			if bytes.Contains(l.Result, interrupted) { // of most the output stands in it once more, which costs as much to read as all else
 				_ = json.Unmarshal(l.Result, &said)
 			}
-			if p.Failed {
-				outcome = Failed
-			}
 			if p.Failed && NotRun(output) || said.Interrupted {
 				outcome = Refused
-			}
-			exit := 0
-			if p.Failed {
-				exit, _ = exitOf(output)
 			}
 			if err := r.result(p.Of, outcome, exit, output); err != nil {
 				return err
@@ -384,7 +379,7 @@ func textOf(content json.RawMessage) string {
 	return b.String()
 }
 
-// codexPayload is what a line of Codex holds.
+// codexPayload is what a line of Codex holds, or its item, which was said or done.
 type codexPayload struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
@@ -398,19 +393,10 @@ type codexPayload struct {
 	Command   json.RawMessage `json:"command"`
 	ExitCode  *int            `json:"exit_code"`
 	All       string          `json:"aggregated_output"`
-	Item      *codexItem      `json:"item"`
-}
-
-// codexItem is something that Codex says was said or done.
-type codexItem struct {
-	Type     string          `json:"type"`
-	ID       string          `json:"id"`
-	Content  json.RawMessage `json:"content"`
-	Command  json.RawMessage `json:"command"`
-	ExitCode *int            `json:"exit_code"`
-	Output   string          `json:"aggregated_output"`
-	Status   string          `json:"status"`
-	Tool     string          `json:"tool"`
+	Content   json.RawMessage `json:"content"`
+	Status    string          `json:"status"`
+	Tool      string          `json:"tool"`
+	Item      *codexPayload   `json:"item"`
 }
 
 func (r *Reader) codex(kind string, p *codexPayload) error {
@@ -440,7 +426,7 @@ func (r *Reader) codex(kind string, p *codexPayload) error {
 			if i.Status == "declined" {
 				return r.result(i.ID, Refused, 0, "")
 			}
-			return r.ended(i.ID, *i.ExitCode, i.Output)
+			return r.ended(i.ID, *i.ExitCode, i.All)
 		}
 	}
 	return nil
@@ -577,20 +563,16 @@ func ReadPart(text []byte) (found Found, ok bool) {
 		r.time = &at
 	}
 	r.call(p.CallID, p.Tool, p.State.Input)
-	switch exit := p.State.Metadata.Exit; {
+	var err error
+	switch exit, wrong := p.State.Metadata.Exit, p.State.Error; {
+	case p.State.Status == "error" && NotRun(wrong):
+		err = r.result(p.CallID, Refused, 0, wrong)
 	case p.State.Status == "error":
-		outcome := Failed
-		if NotRun(p.State.Error) {
-			outcome = Refused
-		}
-		err := r.result(p.CallID, outcome, 0, p.State.Error)
-		return found, ok && err == nil
-	case p.State.Status != "completed":
-		return found, false
-	case exit != nil:
-		err := r.ended(p.CallID, *exit, p.State.Output)
-		return found, ok && err == nil
+		err = r.result(p.CallID, Failed, 0, wrong)
+	case p.State.Status == "completed" && exit != nil:
+		err = r.ended(p.CallID, *exit, p.State.Output)
+	case p.State.Status == "completed":
+		err = r.result(p.CallID, Worked, 0, p.State.Output)
 	}
-	err := r.result(p.CallID, Worked, 0, p.State.Output)
 	return found, ok && err == nil
 }
