@@ -298,12 +298,7 @@ func paragraphs(text string) (list []paragraph) {
 		case m != "" && strings.HasPrefix(m, mark):
 			mark = ""
 		case mark != "":
-		case line == "":
-			open = false
-			if len(list) > 0 && heading == "" {
-				heading = ""
-			}
-		case strings.HasPrefix(line, "<"), pasted.MatchString(line), diff && strings.HasPrefix(line, "-"): // agents put their own notes into a person's mouth, between marks
+		case line == "", strings.HasPrefix(line, "<"), pasted.MatchString(line), diff && strings.HasPrefix(line, "-"): // agents put their own notes into a person's mouth, between marks
 			open = false
 		case strings.HasSuffix(line, ":"):
 			heading, open = line, false

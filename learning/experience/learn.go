@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -98,11 +99,7 @@ func contextTerms(terms []string, value any, depth int) ([]string, error) {
 			}
 		}
 	case map[string]any:
-		for _, one := range v {
-			if terms, err = contextTerms(terms, one, depth+1); err != nil {
-				return nil, err
-			}
-		}
+		return contextTerms(terms, slices.Collect(maps.Values(v)), depth)
 	}
 	return terms, nil
 }

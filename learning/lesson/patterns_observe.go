@@ -236,15 +236,10 @@ func (o *observation) form(others []Lesson, scores []float64) error {
 // found stores a new pattern of lessons with what they say.
 func (o *observation) found(pattern Pattern, members []Lesson, evidence []Evidence) error {
 	slices.SortFunc(members, byNumber)
-	agents := []string{}
-	tell := func(agent string) {
-		if kind := principal.KindOf(agent); kind != "" && !slices.Contains(agents, kind) {
-			agents = append(agents, kind)
-		}
-	}
+	var tellers []string
 	for i := range members {
 		m := &members[i]
-		tell(m.SourceAgent)
+		tellers = append(tellers, m.SourceAgent)
 		draw(&pattern, m, o.at)
 		pattern.Lessons++
 		pattern.Frequency += m.Occurrences
@@ -252,7 +247,7 @@ func (o *observation) found(pattern Pattern, members []Lesson, evidence []Eviden
 			pattern.FirstSeen = m.CreatedAt
 		}
 	}
-	tell(o.by)
+	agents := kindsOf(append(tellers, o.by)...)
 	pattern.Agents = int64(len(agents))
 	pattern.Why = whyGathered(&pattern, members, agents)
 	pattern.Belief = Belief{InitialConfidence: gatheredConfidence(pattern.Lessons, pattern.Agents, pattern.Frequency), DecayConstant: DecayConstant, ConfidenceAt: o.at}
@@ -273,6 +268,17 @@ func (o *observation) found(pattern Pattern, members []Lesson, evidence []Eviden
 	return nil
 }
 
+// kindsOf are the kinds of agents, each once.
+func kindsOf(agents ...string) []string {
+	kinds := []string{}
+	for _, agent := range agents {
+		if kind := principal.KindOf(agent); kind != "" && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
 // join adds the lesson, or another occurrence of it, to a pattern. It costs the
 // same however much the pattern has gathered. A pattern that somebody
 // deprecated gathers in silence; one that faded emerges anew.
@@ -281,13 +287,7 @@ func (o *observation) join(pattern Pattern, score float64) error {
 	if err != nil {
 		return err
 	}
-	tellers := []string{}
-	for _, agent := range []string{o.lesson.SourceAgent, o.by} {
-		if kind := principal.KindOf(agent); kind != "" && !slices.Contains(tellers, kind) {
-			tellers = append(tellers, kind)
-		}
-	}
-	agents, err := o.tx.AddPatternAgents(pattern.ID, tellers...)
+	agents, err := o.tx.AddPatternAgents(pattern.ID, kindsOf(o.lesson.SourceAgent, o.by)...)
 	if err != nil {
 		return err
 	}
@@ -297,13 +297,11 @@ func (o *observation) join(pattern Pattern, score float64) error {
 		if o.lesson.Domain != pattern.Domain {
 			pattern.Domain = CrossDomain
 		}
-	}
-	pattern.Agents += int64(agents)
-	if added > 0 {
 		pattern.Frequency += o.lesson.Occurrences // it may have occurred before it was like the others
 	} else {
 		pattern.Frequency++
 	}
+	pattern.Agents += int64(agents)
 	draw(&pattern, &o.lesson, o.at)
 	kind := EventPatternSeen
 	if pattern.Status == PatternDeprecated && pattern.ConfirmedBy == "" {
@@ -312,15 +310,13 @@ func (o *observation) join(pattern Pattern, score float64) error {
 	if pattern.LastSeen.Before(o.at) {
 		pattern.LastSeen, pattern.UpdatedAt = o.at, o.at
 	}
+	var names []string
 	if agents > 0 || added > 0 {
-		names, err := o.tx.PatternAgents(pattern.ID, maxPatternAgents)
-		if err != nil {
+		if names, err = o.tx.PatternAgents(pattern.ID, maxPatternAgents); err != nil {
 			return err
 		}
-		rewhy(&pattern, names)
-	} else {
-		rewhy(&pattern, nil)
 	}
+	rewhy(&pattern, names)
 	// What is seen again is as sure as its evidence makes it, or surer if somebody confirmed it.
 	pattern.Belief = pattern.Moved(max(pattern.At(o.at), gatheredConfidence(pattern.Lessons, pattern.Agents, pattern.Frequency)), o.at)
 	confirmed := o.proven(&pattern)

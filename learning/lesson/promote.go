@@ -252,13 +252,7 @@ func casePromotion(tx PipelineTx, lesson *Lesson, sources []string) (promotion, 
 // another, the earliest first. Nothing says that two without an agent are one
 // incident: files of a lessons folder name none.
 func independentCases(cases []Lesson) []Lesson {
-	ordered := slices.Clone(cases)
-	slices.SortFunc(ordered, func(a, b Lesson) int {
-		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
-			return c
-		}
-		return int(a.Number - b.Number)
-	})
+	ordered := slices.SortedFunc(slices.Values(cases), func(a, b Lesson) int { return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), byNumber(a, b)) })
 	type place struct{ voice, project string }
 	last := map[place]time.Time{}
 	independent := ordered[:0]
