@@ -178,14 +178,11 @@ type lesson struct {
 
 // apply learns in a transaction. It may run twice.
 func (l *lesson) apply(tx Tx) (learned Learned, err error) {
-	asked := slices.DeleteFunc(slices.Clone(l.chains), func(chain int64) bool { return chain == 0 })
-	known, err := tx.LearnedSteps(asked)
+	known, err := tx.LearnedSteps(l.chains)
 	if err != nil {
 		return learned, err
 	}
-	if l.draft.Begin && len(asked) > 2 {
-		dropCopied(known, asked, l.session)
-	}
+	dropCopied(known, l.chains, l.session, l.draft.Begin)
 	keys := map[int64]bool{}
 	for _, f := range l.failures {
 		if f.class == mistake {
@@ -290,7 +287,11 @@ func (l *lesson) count(tx Tx, inc *Incident, i int, number int64, there bool, he
 }
 
 // dropCopied counts the first two steps of a copied session as copied, which alone nothing tells.
-func dropCopied(known map[int64]LearnedStep, chains []int64, session int64) {
+func dropCopied(known map[int64]LearnedStep, chains []int64, session int64, begin bool) {
+	chains = slices.DeleteFunc(slices.Clone(chains), func(chain int64) bool { return chain == 0 })
+	if len(chains) < 3 || !begin {
+		return
+	}
 	third, copied := known[chains[2]]
 	for _, chain := range chains[:2] {
 		if _, old := known[chain]; !old && copied && third.Session != session {
