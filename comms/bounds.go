@@ -149,9 +149,7 @@ func (b *Mailbox) reserve(ctx context.Context, m operational.Message, share int)
 func (b *Mailbox) recount(ctx context.Context, agent string, x *box) error {
 	query := operational.MailQuery{AgentID: agent, Now: b.now()}
 	if m := b.roster.member(agent); m != nil {
-		m.mu.Lock()
-		query.AckedSeq = m.record.AckedSeq
-		m.mu.Unlock()
+		query.AckedSeq = m.snapshot().AckedSeq
 	}
 	x.acked, x.twice = false, len(x.flying) > 0
 	waiting, err := b.store.MailWaiting(ctx, query)

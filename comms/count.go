@@ -10,9 +10,7 @@ func (p *Presence) Count() map[operational.AgentState]int {
 	}
 	now := p.now()
 	for _, m := range p.roster.all() {
-		m.mu.Lock()
 		counts[m.agent(now).State]++
-		m.mu.Unlock()
 	}
 	return counts
 }

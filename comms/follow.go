@@ -158,9 +158,7 @@ func (b *Mailbox) reachAside(ctx context.Context, agentID string, cursor *Cursor
 	if err != nil || cursor == nil || !cursor.Chosen && cursor.After != 0 {
 		return m, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if cursor.After < m.record.JoinedSeq {
+	if cursor.After < m.snapshot().JoinedSeq {
 		return nil, errs.Errorf(errs.Unavailable, "earlier broadcasts are given by the router that writes")
 	}
 	return m, nil

@@ -33,20 +33,21 @@ func groupsOf(a operational.Agent) []string {
 	return names
 }
 
-// lives tells whether an agent is there or may come back at any moment; m.mu is held.
+// lives tells whether an agent is there or may come back at any moment.
 func (m *member) lives() bool {
-	return !m.record.Gone && m.record.State != operational.AgentOffline
+	r := m.snapshot()
+	return !r.Gone && r.State != operational.AgentOffline
+}
+
+// belongs tells whether an agent is reached by the name of a group.
+func (m *member) belongs(group string) bool {
+	return slices.Contains(groupsOf(m.snapshot().Agent), group)
 }
 
 // mayBeGroup tells whether what is sent to a name may be a group's: no live agent has that id.
 func (r *roster) mayBeGroup(name string) bool {
 	m := r.member(name)
-	if m == nil {
-		return true
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return !m.lives()
+	return m == nil || !m.lives()
 }
 
 // bears tells whether what is sent to a name is an agent's own and no group's: an agent has
@@ -55,15 +56,7 @@ func (r *roster) mayBeGroup(name string) bool {
 // what is sent to its id, whatever others say is their project or role.
 func (r *roster) bears(name string, of *member) bool {
 	m := r.member(name)
-	if m == nil {
-		return false
-	}
-	if principal.KindOf(of.id) != name {
-		return true
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.lives()
+	return m != nil && (principal.KindOf(of.id) != name || m.lives())
 }
 
 // collect gives a member its copies of what was sent to its groups since it looked last.
@@ -125,10 +118,7 @@ func (b *Mailbox) hand(message operational.Message) {
 // listening are the members of a group that have open streams.
 func (b *Mailbox) listening(group string) (members []*member) {
 	look := func(m *member) {
-		m.mu.Lock()
-		belongs := slices.Contains(groupsOf(m.record.Agent), group)
-		m.mu.Unlock()
-		if belongs && !slices.Contains(members, m) {
+		if m.belongs(group) && !slices.Contains(members, m) {
 			members = append(members, m)
 		}
 	}
@@ -151,10 +141,7 @@ func (b *Mailbox) listening(group string) (members []*member) {
 func (r *roster) alive(group, sender string) (ids []string) {
 	member := false
 	for _, m := range r.all() {
-		m.mu.Lock()
-		lives, belongs := m.lives(), slices.Contains(groupsOf(m.record.Agent), group)
-		m.mu.Unlock()
-		if !lives || m.id == sender || m.id != group && (!belongs || r.member(group) != nil && principal.KindOf(m.id) != group) {
+		if !m.lives() || m.id == sender || m.id != group && (!m.belongs(group) || r.member(group) != nil && principal.KindOf(m.id) != group) {
 			continue
 		}
 		member = member || m.id != group

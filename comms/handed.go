@@ -10,9 +10,7 @@ import (
 // when a message was handed over, and nothing is delivered or left out because of it.
 func (b *Mailbox) handedSingly(ctx context.Context, m *member, messages []operational.Message) {
 	now := b.now()
-	m.mu.Lock()
-	through := m.record.DeliveredSeq
-	m.mu.Unlock()
+	through := m.snapshot().DeliveredSeq
 	var deliveries []operational.Delivery
 	for _, one := range messages {
 		if one.Seq > through || one.ExpiresAt != nil { // a cumulative mark says nothing of one that can expire

@@ -53,9 +53,7 @@ func (b *Mailbox) Inbox(ctx context.Context, q InboxQuery) (Inbox, error) {
 	if err := b.collect(ctx, m); err != nil {
 		return Inbox{}, err
 	}
-	m.mu.Lock()
-	record := m.record
-	m.mu.Unlock()
+	record := m.snapshot()
 	messages, last, more, err := b.roster.mail(ctx, operational.MailQuery{
 		AgentID: m.id, JoinedSeq: record.JoinedSeq, After: q.Since, Unacked: q.Unacked, AckedSeq: record.AckedSeq,
 		Thread: q.Thread, Now: b.now(), Limit: limit, MaxBytes: MaxInboxBytes,

@@ -198,9 +198,7 @@ func (b *Mailbox) sendTo(ctx context.Context, caller principal.Principal, messag
 	}
 	if letter.Duplicate && message.To != "" {
 		if m := b.roster.member(message.To); m != nil {
-			m.mu.Lock()
-			sent.Delivered = m.record.DeliveredSeq >= sent.Seq
-			m.mu.Unlock()
+			sent.Delivered = m.snapshot().DeliveredSeq >= sent.Seq
 		}
 	}
 	if message.To != "" && !letter.Duplicate && b.roster.mayBeGroup(message.To) {

@@ -30,9 +30,7 @@ func (p *Presence) Unacked(ctx context.Context, agentID string, limit int) (mess
 		if count, err = p.roster.unacked(ctx, m); err != nil || count == 0 {
 			return nil, 0, err
 		}
-		m.mu.Lock()
 		query = m.mailQuery(query.Now)
-		m.mu.Unlock()
 	}
 	query.Limit = limit
 	messages, _, err = p.roster.store.Mail(ctx, query)

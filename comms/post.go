@@ -49,10 +49,7 @@ func (b *Mailbox) Announce(messages []operational.Message) {
 func (p *Presence) Live(visit func(a operational.Agent)) {
 	now := p.now()
 	for _, m := range p.roster.all() {
-		m.mu.Lock()
-		a := m.agent(now)
-		m.mu.Unlock()
-		if a.State == operational.AgentOnline || a.State == operational.AgentStarting && now.Sub(a.LastSeen) < newcomerAge {
+		if a := m.agent(now); a.State == operational.AgentOnline || a.State == operational.AgentStarting && now.Sub(a.LastSeen) < newcomerAge {
 			visit(a)
 		}
 	}

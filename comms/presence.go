@@ -119,12 +119,9 @@ func (p *Presence) Heartbeat(ctx context.Context, beat Heartbeat) (HeartbeatAnsw
 	if err := p.collect(ctx, m); err != nil {
 		return HeartbeatAnswer{}, err
 	}
-	m.mu.Lock()
-	project, away := m.record.Project, m.record.Gone || m.record.Status == statusIdle
-	m.mu.Unlock()
-	if project != "" && !away {
-		if err := p.atWork(ctx, beat.AgentID, project); err != nil {
-			p.log.WarnContext(ctx, "what waits for an agent of the project could not be delivered", "project", project, "error", err)
+	if r := m.snapshot(); r.Project != "" && !r.Gone && r.Status != statusIdle {
+		if err := p.atWork(ctx, beat.AgentID, r.Project); err != nil {
+			p.log.WarnContext(ctx, "what waits for an agent of the project could not be delivered", "project", r.Project, "error", err)
 		}
 	}
 	count, err := p.roster.waiting(ctx, m)
@@ -132,10 +129,8 @@ func (p *Presence) Heartbeat(ctx context.Context, beat Heartbeat) (HeartbeatAnsw
 		return HeartbeatAnswer{}, err
 	}
 	answer := HeartbeatAnswer{OK: true, Timestamp: plain(now), HasMessages: count > 0, MessageCount: count, Redacted: redacted}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if stopInForce(m.record, now) {
-		answer.ShouldStop, answer.StopReason = true, m.record.StopReason
+	if r := m.snapshot(); stopInForce(r, now) {
+		answer.ShouldStop, answer.StopReason = true, r.StopReason
 	}
 	return answer, nil
 }
@@ -165,9 +160,7 @@ func (b Heartbeat) check() error {
 func (p *Presence) redact(beat *Heartbeat) []string {
 	var known operational.Agent
 	if m := p.roster.member(beat.AgentID); m != nil {
-		m.mu.Lock()
-		known = m.record.Agent
-		m.mu.Unlock()
+		known = m.snapshot().Agent
 	}
 	var redaction redact.Redaction
 	for _, said := range [...]struct {
@@ -316,12 +309,10 @@ func (p *Presence) ShutdownCheck(ctx context.Context, agentID string) (ShutdownA
 		if waiting, err = p.roster.waiting(ctx, m); err != nil {
 			return ShutdownAnswer{}, err
 		}
-		m.mu.Lock()
 		query = m.mailQuery(now)
-		if stopInForce(m.record, now) {
-			answer.ShouldStop, answer.Reason = true, m.record.StopReason
+		if r := m.snapshot(); stopInForce(r, now) {
+			answer.ShouldStop, answer.Reason = true, r.StopReason
 		}
-		m.mu.Unlock()
 	}
 	if waiting > 0 {
 		query.Limit = HandoverLimit
@@ -381,10 +372,7 @@ func (p *Presence) Agents(ctx context.Context, filter operational.AgentFilter) (
 	now := p.now()
 	agents := []operational.Agent{}
 	for _, m := range p.roster.all() {
-		m.mu.Lock()
-		a := m.agent(now)
-		m.mu.Unlock()
-		if caller.Sees(a.Project) && matches(filter, a) {
+		if a := m.agent(now); caller.Sees(a.Project) && matches(filter, a) {
 			agents = append(agents, shownTo(caller, a))
 		}
 	}
@@ -411,12 +399,11 @@ func (p *Presence) Agent(ctx context.Context, id string) (operational.Agent, err
 	if err != nil {
 		return operational.Agent{}, err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !principal.Of(ctx).Sees(m.record.Project) {
+	a := m.agent(p.now())
+	if !principal.Of(ctx).Sees(a.Project) {
 		return operational.Agent{}, unknown(id)
 	}
-	return shownTo(principal.Of(ctx), m.agent(p.now())), nil
+	return shownTo(principal.Of(ctx), a), nil
 }
 
 // Knows tells whether an agent ever checked in. It is the router's own, and asks for no right.

@@ -231,9 +231,9 @@ func (r *roster) stop(message operational.Message) {
 func (r *roster) unacked(ctx context.Context, m *member) (int, error) {
 	now := r.now()
 	mail, broadcasts := m.mail.Load(), r.broadcasts.Load() // before the query, so that a later message makes the count stale
+	query := m.mailQuery(now)
 	m.mu.Lock()
 	c := m.count
-	query := m.mailQuery(now)
 	m.mu.Unlock()
 	if c.valid && c.mail == mail && c.broadcasts == broadcasts && (c.expires.IsZero() || now.Before(c.expires)) {
 		return c.n, nil
@@ -249,17 +249,24 @@ func (r *roster) unacked(ctx context.Context, m *member) (int, error) {
 	return n, nil
 }
 
-// mailQuery selects what the agent has not acknowledged; m.mu is held.
-func (m *member) mailQuery(now time.Time) operational.MailQuery {
-	return operational.MailQuery{
-		AgentID: m.id, JoinedSeq: m.record.JoinedSeq, AckedSeq: m.record.AckedSeq, Unacked: true, Now: now,
-	}
+// snapshot is what is known of the agent.
+func (m *member) snapshot() operational.AgentRecord {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.record
 }
 
-// agent returns the agent as it may be shown; m.mu is held.
+// mailQuery selects what the agent has not acknowledged.
+func (m *member) mailQuery(now time.Time) operational.MailQuery {
+	record := m.snapshot()
+	return operational.MailQuery{AgentID: m.id, JoinedSeq: record.JoinedSeq, AckedSeq: record.AckedSeq, Unacked: true, Now: now}
+}
+
+// agent returns the agent as it may be shown.
 func (m *member) agent(now time.Time) operational.Agent {
-	a := m.record.Agent
-	a.ShouldStop = stopInForce(m.record, now)
+	record := m.snapshot()
+	a := record.Agent
+	a.ShouldStop = stopInForce(record, now)
 	if !a.ShouldStop {
 		a.StopReason = ""
 	}

@@ -92,9 +92,8 @@ func (b *Mailbox) Subscribe(ctx context.Context, agentID string, cursor *Cursor)
 		return nil, err
 	}
 	s := &Subscription{mailbox: b, member: m, caller: principal.Of(ctx), ready: make(chan struct{}, 1)}
-	m.mu.Lock()
-	s.joined, s.cursor = m.record.JoinedSeq, m.record.AckedSeq
-	m.mu.Unlock()
+	record := m.snapshot()
+	s.joined, s.cursor = record.JoinedSeq, record.AckedSeq
 	if cursor != nil {
 		s.cursor = cursor.After
 	} else {
@@ -141,10 +140,7 @@ func (b *Mailbox) reach(ctx context.Context, agentID string, cursor *Cursor) (*m
 	if err != nil || made || cursor == nil || !cursor.Chosen && cursor.After != 0 {
 		return m, err
 	}
-	m.mu.Lock()
-	lower := cursor.After < m.record.JoinedSeq
-	m.mu.Unlock()
-	if !lower {
+	if cursor.After >= m.snapshot().JoinedSeq {
 		return m, nil
 	}
 	return m, b.roster.store.LowerJoined(ctx, agentID, cursor.After, func() {

@@ -49,12 +49,7 @@ func (r *roster) near(p principal.Principal, agent string) bool {
 		return true
 	}
 	m := r.member(agent)
-	if m == nil {
-		return false
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return p.Sees(m.record.Project)
+	return m != nil && p.Sees(m.snapshot().Project)
 }
 
 // shown keeps the messages that p may read.
@@ -71,9 +66,7 @@ func (r *roster) waiting(ctx context.Context, m *member) (int, error) {
 	if !p.Walled() {
 		return r.unacked(ctx, m)
 	}
-	m.mu.Lock()
 	query := m.mailQuery(r.now())
-	m.mu.Unlock()
 	query.Limit = MaxLimit
 	messages, _, _, err := r.mail(ctx, query)
 	return len(messages), err

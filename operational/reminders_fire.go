@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/committer"
 	"github.com/skillrouter/skillrouter/internal/errs"
-	"github.com/skillrouter/skillrouter/internal/eventlog"
 	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
 
@@ -85,7 +85,8 @@ func (s *Reminders) CatchUp(ctx context.Context) error {
 		return err
 	}
 	now := s.now()
-	return s.fireAll(ctx, ReminderPick{By: &now, Through: last, Limit: fireBatch}, true, nil)
+	_, err = s.fireAll(ctx, ReminderPick{By: &now, Through: last, Limit: fireBatch}, true)
+	return err
 }
 
 // Tick makes each reminder due whose time has come, once, and tells agents that came since
@@ -95,18 +96,14 @@ func (s *Reminders) Tick(ctx context.Context) (fired int, err error) {
 		return 0, err
 	}
 	now := s.now()
-	err = s.fireAll(ctx, ReminderPick{By: &now, Limit: fireBatch}, false, &fired)
-	return fired, err
+	return s.fireAll(ctx, ReminderPick{By: &now, Limit: fireBatch}, false)
 }
 
-func (s *Reminders) fireAll(ctx context.Context, pick ReminderPick, missed bool, fired *int) error {
+func (s *Reminders) fireAll(ctx context.Context, pick ReminderPick, missed bool) (fired int, err error) {
 	for {
 		picked, n, err := s.fire(ctx, pick, missed)
-		if fired != nil {
-			*fired += n
-		}
-		if err != nil || picked < pick.Limit {
-			return err
+		if fired += n; err != nil || picked < pick.Limit {
+			return fired, err
 		}
 	}
 }
@@ -280,18 +277,16 @@ func (s *Reminders) Judge(ctx context.Context, holds []int64, failed map[int64]s
 			return err
 		}
 	}
-	for number, why := range failed {
-		why = check.Head(strings.ToValidUTF8(why, ""), MaxReminderNote)
-		redactEach(&why)
-		_, err := s.store.ChangeReminder(ctx, number, func(r *Reminder) (*eventlog.Event, error) {
-			if r.Status != ReminderPending || r.Note == why {
-				return nil, nil
+	now := s.now.Stamp()
+	for numbers := range slices.Chunk(slices.Collect(maps.Keys(failed)), fireBatch) {
+		if _, _, err := s.store.ChangeReminders(ctx, ReminderPick{Numbers: numbers, Limit: len(numbers)}, func(r *Reminder) *ReminderChange {
+			why := check.Head(strings.ToValidUTF8(failed[r.Number], ""), MaxReminderNote)
+			if redactEach(&why); r.Status != ReminderPending || r.Note == why {
+				return nil
 			}
-			r.Note, r.UpdatedAt = why, s.now.Stamp()
-			e := reminderEvent(EventReminderUnjudged, *r, "", r.UpdatedAt)
-			return &e, nil
-		})
-		if err != nil && errs.CodeOf(err) != errs.NotFound {
+			r.Note, r.UpdatedAt = why, now
+			return &ReminderChange{Event: reminderEvent(EventReminderUnjudged, *r, "", now)}
+		}, nil); err != nil {
 			return err
 		}
 	}

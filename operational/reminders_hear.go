@@ -89,11 +89,10 @@ func (s *Reminders) hear(ctx context.Context, heard Heard) (fired int, err error
 		for _, name := range names {
 			part.Awaits[name] = heard.Awaits[name]
 		}
-		n := 0
-		if err := s.fireAll(ctx, ReminderPick{Heard: &part, Limit: fireBatch}, false, &n); err != nil {
-			return fired + n, err
+		n, err := s.fireAll(ctx, ReminderPick{Heard: &part, Limit: fireBatch}, false)
+		if fired += n; err != nil {
+			return fired, err
 		}
-		fired += n
 	}
 	return fired, nil
 }

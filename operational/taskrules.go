@@ -190,17 +190,13 @@ func (t *Task) mayMove(p principal.Principal, named, acting, event string) error
 	return errs.Errorf(errs.Forbidden, "task %d is held by another agent", t.Number)
 }
 
-// refuse names the state that does not allow a change.
-func (t *Task) refuse(format string) error {
-	return errs.Errorf(errs.Conflict, "task %d is %s: "+format, t.Number, t.Status)
-}
-
-// step takes the task to another status with a note, if it may; otherwise it says why not.
-func (t *Task) step(may bool, otherwise string, to TaskStatus, note string) error {
+// step takes the task to another status with a note, and sets what comes with it, if it may; otherwise it says why not.
+func (t *Task) step(may bool, otherwise string, to TaskStatus, note string, set func()) error {
 	if !may {
-		return t.refuse(otherwise)
+		return errs.Errorf(errs.Conflict, "task %d is %s: "+otherwise, t.Number, t.Status)
 	}
 	t.Status, t.Note = to, cmp.Or(note, t.Note)
+	set()
 	return nil
 }
 
@@ -219,22 +215,19 @@ func (t *Task) claim(agent string) error {
 	case t.AgentID != "" && t.Status.Open():
 		return errs.Errorf(errs.Conflict, "task %d is %s: %q holds it", t.Number, t.Status, t.AgentID)
 	}
-	return t.refuse("only a pending one can be claimed")
+	return errs.Errorf(errs.Conflict, "task %d is %s: only a pending one can be claimed", t.Number, t.Status)
 }
 
 func (t *Task) progress(r TaskProgress) error {
-	if t.underWay() && r.Progress != nil {
-		t.Progress = int(math.Round(*r.Progress))
-	}
-	return t.step(t.underWay(), "only a claimed one makes progress", TaskInProgress, r.Note)
+	return t.step(t.underWay(), "only a claimed one makes progress", TaskInProgress, r.Note, func() {
+		if r.Progress != nil {
+			t.Progress = int(math.Round(*r.Progress))
+		}
+	})
 }
 
 func (t *Task) block(reason string) error {
-	err := t.step(t.Status.Open(), "a finished one cannot be blocked", TaskBlocked, "")
-	if err == nil {
-		t.BlockedReason = reason
-	}
-	return err
+	return t.step(t.Status.Open(), "a finished one cannot be blocked", TaskBlocked, "", func() { t.BlockedReason = reason })
 }
 
 func (t *Task) unblock(note string) error {
@@ -242,56 +235,32 @@ func (t *Task) unblock(note string) error {
 	if t.AgentID == "" {
 		to = TaskPending
 	}
-	err := t.step(t.Status == TaskBlocked, "only a blocked one can be unblocked", to, note)
-	if err == nil {
-		t.BlockedReason = ""
-	}
-	return err
+	return t.step(t.Status == TaskBlocked, "only a blocked one can be unblocked", to, note, func() { t.BlockedReason = "" })
 }
 
 func (t *Task) complete(result string) error {
-	err := t.step(t.underWay(), "only a claimed one, or one in progress, can be completed", TaskCompleted, "")
-	if err == nil {
-		t.Progress, t.Result = completionProgress, result
-	}
-	return err
+	return t.step(t.underWay(), "only a claimed one, or one in progress, can be completed", TaskCompleted, "", func() { t.Progress, t.Result = completionProgress, result })
 }
 
 func (t *Task) fail(reason string) error {
-	err := t.step(t.Status.Open() && t.AgentID != "", "only one that an agent holds can fail", TaskFailed, "")
-	if err == nil {
-		t.Error = reason
-	}
-	return err
+	return t.step(t.Status.Open() && t.AgentID != "", "only one that an agent holds can fail", TaskFailed, "", func() { t.Error = reason })
 }
 
 func (t *Task) release(note string) error {
-	err := t.step(t.Status.Open() && t.AgentID != "", "only one that an agent holds can be released", TaskPending, note)
-	if err == nil {
-		t.AgentID, t.BlockedReason = "", ""
-	}
-	return err
+	return t.step(t.Status.Open() && t.AgentID != "", "only one that an agent holds can be released", TaskPending, note, func() { t.AgentID, t.BlockedReason = "", "" })
 }
 
 func (t *Task) cancel(note string) error {
-	return t.step(t.Status.Open(), "it is finished already", TaskCancelled, note)
+	return t.step(t.Status.Open(), "it is finished already", TaskCancelled, note, func() {})
 }
 
 func (t *Task) restore(note string) error {
-	err := t.step(t.Status == TaskCancelled, "only a cancelled one can be restored", TaskPending, note)
-	if err == nil {
-		t.AgentID, t.BlockedReason = "", ""
-	}
-	return err
+	return t.step(t.Status == TaskCancelled, "only a cancelled one can be restored", TaskPending, note, func() { t.AgentID, t.BlockedReason = "", "" })
 }
 
 func (t *Task) reassign(to TaskAssignment) error {
 	if t.Status.Open() && t.AgentID == to.AgentID {
 		return nil
 	}
-	err := t.step(t.Status.Open(), "a finished one cannot be reassigned", TaskClaimed, to.Note)
-	if err == nil {
-		t.AgentID, t.BlockedReason = to.AgentID, ""
-	}
-	return err
+	return t.step(t.Status.Open(), "a finished one cannot be reassigned", TaskClaimed, to.Note, func() { t.AgentID, t.BlockedReason = to.AgentID, "" })
 }

@@ -288,8 +288,7 @@ func (t *Tasks) Wait(ctx context.Context, ref string, order TaskOrder) (Task, er
 		err = t.waitFor(ctx, &wanted, order.After)
 	}
 	return t.held(ctx, ref, order.AgentID, EventTaskOrdered, new(string), err, func(task *Task) error {
-		task.After, task.WaitsFor = wanted.After, wanted.WaitsFor
-		return task.step(task.Status.Open(), "a finished one waits for nothing", task.Status, "")
+		return task.step(task.Status.Open(), "a finished one waits for nothing", task.Status, "", func() { task.After, task.WaitsFor = wanted.After, wanted.WaitsFor })
 	})
 }
 

@@ -63,11 +63,8 @@ var _ Service = (*Leases)(nil)
 // Open makes Leases of what is held. Run must be started for leases to lapse.
 func Open(ctx context.Context, store Store, holders Holders, mail Mail, log *slog.Logger, options Options) (*Leases, error) {
 	l := &Leases{
-		store: store, holders: holders, mail: mail, now: options.Now, files: options.Files, log: log, kick: make(chan struct{}, 1),
+		store: store, holders: holders, mail: mail, now: options.Now.Given(), files: options.Files, log: log, kick: make(chan struct{}, 1),
 		held: map[int64]*held{}, globs: map[string][]lying{}, ofAgent: map[string]map[int64]*held{},
-	}
-	if l.now == nil {
-		l.now = time.Now
 	}
 	stored, err := store.HeldLeases(ctx, l.now().Add(-momentAgo))
 	if err != nil {

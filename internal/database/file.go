@@ -166,12 +166,18 @@ func fill(ctx context.Context, name, path string) error {
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	var mode string
 	_, err = db.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; BEGIN;\n%s\nCOMMIT", applicationID(name), schema))
 	if err == nil {
-		err = db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+		err = useLog(ctx, db, path)
 	}
-	if err = errors.Join(err, db.Close()); err == nil && mode != "wal" {
+	return errors.Join(err, db.Close())
+}
+
+// useLog makes a database one with a write-ahead log.
+func useLog(ctx context.Context, db *sql.DB, path string) error {
+	var mode string
+	err := db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+	if err == nil && mode != "wal" {
 		err = fmt.Errorf("%s cannot have a write-ahead log: its journal is %q", path, mode)
 	}
 	return err
@@ -186,13 +192,8 @@ func TurnToWAL(ctx context.Context, path string) error {
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	var mode string
-	err = db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
-	if err = errors.Join(err, db.Close()); err != nil {
+	if err := errors.Join(useLog(ctx, db, path), db.Close()); err != nil {
 		return err
-	}
-	if mode != "wal" {
-		return fmt.Errorf("%s cannot have a write-ahead log: its journal is %q", path, mode)
 	}
 	return SyncFile(path)
 }

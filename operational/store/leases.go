@@ -45,17 +45,8 @@ func (c patternsColumn) Scan(value any) error {
 }
 
 // HeldLeases implements lease.Store.
-func (s *Store) HeldLeases(ctx context.Context, since time.Time) (all []operational.Lease, err error) {
-	err = s.snapshot(ctx, func(tx *gorm.DB) error { // one that ends meanwhile is returned once
-		past, err := leases.Find(tx.Where("ended_at > ?", table.Millis(since)).Order("{unindexed}ended_at, id"))
-		if err != nil {
-			return err
-		}
-		held, err := leases.Find(tx.Where("ended_at IS NULL").Order("id"))
-		all = append(past, held...)
-		return err
-	})
-	return all, err
+func (s *Store) HeldLeases(ctx context.Context, since time.Time) ([]operational.Lease, error) {
+	return leases.List(s.Read.WithContext(ctx), "WHERE ended_at IS NULL OR ended_at > ? ORDER BY ended_at IS NULL, ended_at, id", table.Millis(since))
 }
 
 // TakeLease implements lease.Store.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -123,7 +122,7 @@ func (s *Sessions) Start(ctx context.Context, draft Draft) (Started, error) {
 
 // prepare checks a draft and cuts its secrets out, whose kinds it returns.
 func (s *Sessions) prepare(ctx context.Context, draft Draft) (session operational.Session, kinds []string, err error) {
-	session = operational.Session{ID: draft.ID, Project: draft.Project, Status: operational.SessionOpen, StartedAt: s.stamp()}
+	session = operational.Session{ID: draft.ID, Project: draft.Project, Status: operational.SessionOpen, StartedAt: s.now.Stamp()}
 	if session.AgentID, err = s.actor(ctx, draft.AgentID); err != nil {
 		return session, nil, err
 	}
@@ -186,7 +185,7 @@ func (s *Sessions) End(ctx context.Context, id string, end End) (Ended, error) {
 		if err != nil {
 			return Ended{}, err
 		}
-		at := s.stamp()
+		at := s.now.Stamp()
 		session, stored, err = s.ports.Store.EndSession(ctx, session.ID, func(session *operational.Session) {
 			session.End(end.Summary, end.Successor, left, at)
 		}, func(session operational.Session) { s.ports.Episodes.EndSession(session.AgentID, session.ID) })
@@ -318,6 +317,3 @@ func first(sessions []operational.Session) operational.Session {
 	}
 	return sessions[0]
 }
-
-// stamp is the present as the store keeps it.
-func (s *Sessions) stamp() time.Time { return s.now().UTC().Truncate(time.Millisecond) }
