@@ -159,17 +159,13 @@ func (s *Reminders) roomFor(ctx context.Context, r Reminder) error {
 
 // Reminder implements ReminderService.
 func (s *Reminders) Reminder(ctx context.Context, number int64) (Reminder, error) {
-	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), checkNumber(number)); err != nil {
-		return Reminder{}, err
-	}
-	r, err := s.store.Reminder(ctx, number)
-	if err == nil && !r.Concerns(principal.Of(ctx)) {
-		err = noReminder(number) // the same as of one that there is not
-	}
-	if err != nil {
-		return Reminder{}, err
-	}
-	return r, nil
+	return reading(ctx, checkNumber(number), func() (Reminder, error) {
+		r, err := s.store.Reminder(ctx, number)
+		if err == nil && !r.Concerns(principal.Of(ctx)) {
+			return Reminder{}, noReminder(number) // the same as of one that there is not
+		}
+		return r, err
+	})
 }
 
 // Concerns tells whether p may see the reminder: as its recipient, as its maker, or as a

@@ -166,14 +166,8 @@ func (t *Tasks) waitFor(ctx context.Context, task *Task, after []string) error {
 
 // Task implements TaskService.
 func (t *Tasks) Task(ctx context.Context, ref string) (Task, error) {
-	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
-		return Task{}, err
-	}
 	r, err := ParseTaskRef(ref)
-	if err != nil {
-		return Task{}, err
-	}
-	return t.store.Task(ctx, r)
+	return reading(ctx, err, func() (Task, error) { return t.store.Task(ctx, r) })
 }
 
 // List implements TaskService.
