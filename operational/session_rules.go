@@ -47,14 +47,8 @@ func CheckSessionID(field, id string) error {
 	if len(id) > MaxSessionID {
 		return errs.InvalidField(field, "is longer than %d bytes", MaxSessionID)
 	}
-	for i := range len(id) {
-		c := id[i]
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case strings.IndexByte("._:-", c) >= 0 && i > 0:
-		default:
-			return errs.InvalidField(field, "must be letters A–Z and a–z, digits, and after the first also . _ : -")
-		}
+	if !check.Only(id[:min(len(id), 1)], "") || !check.Only(id, "._:-") {
+		return errs.InvalidField(field, "must be letters A–Z and a–z, digits, and after the first also . _ : -")
 	}
 	if id == "" || id == "current" || id == "handover" {
 		return errs.InvalidField(field, "may not be %q", id)

@@ -30,17 +30,18 @@ func AgentID(field, id string) error {
 	if len(id) > MaxAgentID {
 		return errs.InvalidField(field, "is longer than %d characters", MaxAgentID)
 	}
-	for _, r := range id {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == ':', r == '-':
-		default:
-			return errs.InvalidField(field, "may hold only letters A–Z and a–z, digits, and . _ : -")
-		}
+	if !Only(id, "._:-") {
+		return errs.InvalidField(field, "may hold only letters A–Z and a–z, digits, and . _ : -")
 	}
 	if id[0] == '-' || strings.Trim(id, ".") == "" {
 		return errs.InvalidField(field, "may not begin with - or be dots alone")
 	}
 	return NoSecret(field, id)
+}
+
+// Only tells whether a text has only ASCII letters, digits and some other characters.
+func Only(s, others string) bool {
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"+others) == ""
 }
 
 // OwnSessionID returns the id that a session gets if the id that its client chose belongs to
@@ -217,14 +218,8 @@ func Persona(name string) (string, error) {
 	if len(name) > MaxPersona {
 		return "", errs.InvalidField("persona", "is longer than %d bytes", MaxPersona)
 	}
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case (c == '.' || c == '_' || c == '-') && i > 0:
-		default:
-			return "", errs.InvalidField("persona", "must be letters A–Z and a–z, digits, and after the first also . _ -")
-		}
+	if !Only(name[:1], "") || !Only(name, "._-") {
+		return "", errs.InvalidField("persona", "must be letters A–Z and a–z, digits, and after the first also . _ -")
 	}
 	return name, NoSecret("persona", name)
 }

@@ -6,7 +6,11 @@
 // and its reasons. It asks no store: who calls brings the names.
 package classify
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Classification is what kind of question a query is held to be, and why.
 type Classification struct {
@@ -57,18 +61,9 @@ func (c *Classifier) Classify(query string, mentions []Mention) Classification {
 	}
 	r.leans(&z, mentions)
 	p := softmax(z, math.Exp)
-	first, second := 0, 1
-	if p[second] > p[first] {
-		first, second = second, first
-	}
-	for k := 2; k < numClasses; k++ {
-		switch {
-		case p[k] > p[first]:
-			first, second = k, first
-		case p[k] > p[second]:
-			second = k
-		}
-	}
+	order := [numClasses]int{classKnowledge, classEpisode, classOperational, classRecon}
+	slices.SortStableFunc(order[:], func(a, b int) int { return cmp.Compare(p[b], p[a]) })
+	first, second := order[0], order[1]
 	result := Classification{
 		Class: classAt[first], Confidence: p[first], Second: classAt[second], Margin: p[first] - p[second],
 		Probabilities: make(map[Class]float64, numClasses),

@@ -85,18 +85,21 @@ func (r *reading) nameAt(i int, name string) int {
 	return slices.IndexFunc(r.tokens, func(t token) bool { return t.start >= start && t.end == end })
 }
 
+// leaning is how a kind of mention leans in this question.
+func (r *reading) leaning(kind string) leaning {
+	if r.inPast() {
+		return mentionPriors[kind].past
+	}
+	return mentionPriors[kind].present
+}
+
 // leans adds each mentioned kind's lean, once per kind.
 func (r *reading) leans(z *[numClasses]float64, mentions []Mention) {
 	seen := map[string]bool{}
 	for _, m := range mentions[:min(len(mentions), MaxMentions)] {
-		prior := mentionPriors[m.Kind]
-		lean := prior.present
-		if r.inPast() {
-			lean = prior.past
-		}
-		for k := range z {
+		for k, lean := range r.leaning(m.Kind) {
 			if !seen[m.Kind] {
-				z[k] += lean[k]
+				z[k] += lean
 			}
 		}
 		seen[m.Kind] = true

@@ -33,12 +33,7 @@ func (r *reading) reasons(first, second int, mentions []Mention) []string {
 // mentionReasons names the mentions that lean to the class that won.
 func (r *reading) mentionReasons(first int, mentions []Mention) (out []string) {
 	for _, m := range mentions[:min(len(mentions), MaxMentions)] {
-		prior := mentionPriors[m.Kind]
-		lean := prior.present[first]
-		if r.inPast() {
-			lean = prior.past[first]
-		}
-		if lean <= 0 || len(out) >= 2 {
+		if r.leaning(m.Kind)[first] <= 0 || len(out) >= 2 {
 			continue
 		}
 		kind := m.Kind
