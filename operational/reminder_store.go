@@ -47,19 +47,14 @@ type ReminderStore interface {
 // ReminderPick says which reminders a change is about. One of By, Waiting, Project,
 // Numbers, Heard and Key is set.
 type ReminderPick struct {
-	By      *time.Time       // those whose next time has come by then, the earliest first
-	Through int64            // with By: only numbers up to this one; 0: all
-	Waiting *ReminderWaiting // those that are due and of which nobody was told
-	Project string           // those that are due there, of which nobody was told: a person made them, and they name no agent
-	Numbers []int64          // these, if they are open
-	Heard   *Heard           // pending ones that wait for an event that happened, and were not snoozed
+	By      *time.Time // those whose next time has come by then, the earliest first
+	Through int64      // with By: only numbers up to this one; 0: all
+	Waiting bool       // those that are due and of which nobody was told, behind After
+	After   int64      // with Waiting: only greater numbers
+	Project string     // those that are due there, of which nobody was told: a person made them, and they name no agent
+	Numbers []int64    // these, if they are open
+	Heard   *Heard     // pending ones that wait for an event that happened, and were not snoozed
 	Limit   int
-}
-
-// ReminderWaiting selects by persona or by maker.
-type ReminderWaiting struct {
-	Personas []string
-	Makers   []string
 }
 
 // EventSource is a log that reminders hear of events from.

@@ -29,8 +29,8 @@ const (
 type ReminderRecipients interface {
 	// Recipient returns the agent that a due reminder is for, or "" if nobody who fits is there.
 	Recipient(r Reminder) string
-	// Look looks who is there now, and returns who has come since the last look.
-	Look(ctx context.Context) (ReminderWaiting, error)
+	// Look looks who is there now, and tells whether somebody has come since the last look.
+	Look() bool
 }
 
 // ReminderMail puts reminders into mailboxes; comms.Mailbox does.

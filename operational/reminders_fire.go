@@ -230,21 +230,15 @@ func reminderMessage(r Reminder, to string) MessageDraft {
 // look looks who is there, and tells those who have come since the last look
 // of what is due for them and was delivered to nobody.
 func (s *Reminders) look(ctx context.Context) error {
-	if s.options.Recipients == nil || s.options.Mail == nil {
+	if s.options.Recipients == nil || s.options.Mail == nil || !s.options.Recipients.Look() {
 		return nil
 	}
-	came, err := s.options.Recipients.Look(ctx)
-	if err != nil || len(came.Personas)+len(came.Makers) == 0 {
-		return err
-	}
-	return s.tell(ctx, came)
-}
-
-// tell delivers what waited for some who have come.
-func (s *Reminders) tell(ctx context.Context, whom ReminderWaiting) error {
-	for {
-		picked, changed, err := s.handOver(ctx, ReminderPick{Waiting: &whom, Limit: fireBatch}, s.deliver)
-		if err != nil || picked < fireBatch || changed == 0 {
+	for after := int64(0); ; {
+		picked, _, err := s.handOver(ctx, ReminderPick{Waiting: true, After: after, Limit: fireBatch}, func(r *Reminder) *Message {
+			after = r.Number
+			return s.deliver(r)
+		})
+		if err != nil || picked < fireBatch {
 			return err
 		}
 	}

@@ -171,11 +171,8 @@ func selected(db *gorm.DB, pick operational.ReminderPick) *gorm.DB {
 		if pick.Through > 0 {
 			q = q.Where("number <= ?", pick.Through)
 		}
-	case pick.Waiting != nil:
-		// Each side has its index; together they are read once.
-		q = q.Where("number IN (SELECT number FROM reminders WHERE status = 'due' AND delivered_to = '' AND persona IN (?) "+
-			"UNION SELECT number FROM reminders WHERE status = 'due' AND delivered_to = '' AND created_by IN (?))",
-			orNone(pick.Waiting.Personas), orNone(pick.Waiting.Makers)).Order("number")
+	case pick.Waiting:
+		q = q.Where("status = 'due' AND delivered_to = '' AND number > ?", pick.After).Order("number")
 	case pick.Project != "":
 		q = q.Where("status = 'due' AND delivered_to = '' AND persona = ? AND project = ? AND agent_id = '' AND created_by = ''", check.DefaultPersona, pick.Project).Order("number")
 	case pick.Heard != nil:
@@ -184,14 +181,6 @@ func selected(db *gorm.DB, pick operational.ReminderPick) *gorm.DB {
 		q = q.Where("number IN ?", pick.Numbers).Order("number")
 	}
 	return q
-}
-
-// orNone keeps an empty list from being no SQL: a space is nobody's name.
-func orNone(list []string) []string {
-	if len(list) == 0 {
-		return []string{" "}
-	}
-	return list
 }
 
 // heard selects those that wait for what happened after they were scheduled.

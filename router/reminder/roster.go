@@ -1,7 +1,6 @@
 package reminder
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -69,14 +68,13 @@ func (r *Roster) Recipient(reminder operational.Reminder) string {
 }
 
 // Look implements operational.ReminderRecipients.
-func (r *Roster) Look(context.Context) (operational.ReminderWaiting, error) {
-	var came operational.ReminderWaiting
+func (r *Roster) Look() (came bool) {
 	now := r.now()
 	r.mu.Lock()
 	age := now.Sub(r.looked)
 	r.mu.Unlock()
 	if age >= 0 && age < rosterAge {
-		return came, nil
+		return false
 	}
 	agents, fitting := map[string]bool{}, map[string]seen{}
 	// Not under the lock: an agent that checks in may wait for the transaction that asks for a Recipient.
@@ -92,15 +90,11 @@ func (r *Roster) Look(context.Context) (operational.ReminderWaiting, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id := range agents {
-		if !r.agents[id] {
-			came.Makers = append(came.Makers, id)
-		}
+		came = came || !r.agents[id]
 	}
 	for persona := range fitting {
-		if _, known := r.fitting[persona]; !known {
-			came.Personas = append(came.Personas, persona)
-		}
+		came = came || r.fitting[persona].id == ""
 	}
 	r.agents, r.fitting, r.looked = agents, fitting, now
-	return came, nil
+	return came
 }
