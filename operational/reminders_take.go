@@ -14,12 +14,6 @@ import (
 	"github.com/skillrouter/skillrouter/internal/principal"
 )
 
-// ReminderTransfer reads reminders to be carried to another router.
-type ReminderTransfer interface {
-	// RemindersAfter returns reminders of a project (of all, if it is empty) whose number is greater than after, in order.
-	RemindersAfter(ctx context.Context, project string, after int64, limit int) ([]Reminder, error)
-}
-
 // Taken is what became of a reminder or a task that was taken in.
 type Taken struct {
 	Key       string

@@ -12,9 +12,7 @@ import (
 // valuesOfQuery bounds the values of one query: databases bound its variables.
 const valuesOfQuery = 500
 
-var _ operational.ReminderTransfer = (*Store)(nil)
-
-// RemindersAfter implements operational.ReminderTransfer.
+// RemindersAfter returns reminders of a project (of all, if it is empty) whose number is greater than after, in order.
 func (s *Store) RemindersAfter(ctx context.Context, project string, after int64, limit int) ([]operational.Reminder, error) {
 	q := s.Read.WithContext(ctx).Where("number > ?", after)
 	q = given(q, "project = ?", project)

@@ -72,7 +72,7 @@ func takenThere[T any](take func(ctx context.Context, records []T, dryRun bool) 
 
 // Reminders are the reminders of a service.
 func Reminders(service *operational.Reminders, rows interface {
-	operational.ReminderTransfer
+	RemindersAfter(ctx context.Context, project string, after int64, limit int) ([]operational.Reminder, error)
 	ReminderHoldings(ctx context.Context, persona string) ([]tally.Tally, error)
 },
 ) Memory {
