@@ -166,8 +166,6 @@ var matrix = join(feedAccess, queryAccess, searchAccess, transferAccess, meshAcc
 	"POST /check/rules/:id/restore":       {{may: captains, path: "/check/rules/builtin:n8n-sql/restore", body: `{}`}},
 	"GET /check/packs":                    {{may: anyone, path: "/check/packs"}},
 	"POST /check/packs":                   {{may: captains, path: "/check/packs", body: `{"names":["docker"],"mode":"off"}`, proved: true, personal: true}},
-	"POST /check/packs/add":               {{may: captains, path: "/check/packs/add", body: `{"text":"[added 1 off]\nabout: x\nshop-admin wipe NAME | low | t | r | shop-admin list\n"}`, proved: true}},
-	"DELETE /check/packs/:id":             {{may: captains, path: "/check/packs/{pack}", proved: true, personal: true}},
 	"GET /check/approvals":                {{may: anyone, path: "/check/approvals"}},
 	"POST /check/approvals/:id/approve":   {{may: captains, path: "/check/approvals/{blocked action}/approve", body: `{}`, personal: true, proved: true}},
 	"POST /check/approvals/:id/deny":      {{may: captains, path: "/check/approvals/{blocked action}/deny", body: `{}`, personal: true, proved: true}},

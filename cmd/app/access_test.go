@@ -262,10 +262,6 @@ func (s *serving) sample(call access) access {
 			s.must(admin, http.MethodGet, "/check/permissions", "", &list)
 			return list.Permissions[0].ID
 		},
-		"{pack}": func() string {
-			s.must(admin, http.MethodPost, "/check/packs/add", fmt.Sprintf(`{"text":"[team %d off]\nabout: x\nshop-admin wipe NAME | low | t | r | shop-admin list\n"}`, s.made), &struct{}{})
-			return "team"
-		},
 		"{scan}":  func() string { return make("/api/recon/scans", `{"environment":"mss","scanner":"s"}`) },
 		"{token}": func() string { return make("/api/tokens", `{"scopes":["read"],"note":"`+canary("note")+`"}`) },
 

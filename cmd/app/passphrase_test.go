@@ -139,7 +139,6 @@ func TestOpenWithoutPassphrase(t *testing.T) {
 		{http.MethodPost, "/check/packs", `{"names":["core"],"mode":"off"}`},
 		{http.MethodPost, "/check/packs", `{"all":true,"mode":"warn"}`},
 		{http.MethodPost, "/check/packs", `{"names":["git"],"mode":"off","project":"shop"}`},
-		{http.MethodDelete, "/check/packs/team", ""},
 		{http.MethodPost, "/lessons/" + lesson.ID + "/retire", `{"reason":"r"}`},
 		{http.MethodPatch, "/lessons/" + lesson.ID, `{"related_commands":["other"]}`},
 	}

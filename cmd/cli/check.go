@@ -230,19 +230,7 @@ func (s *shell) rulesRestore() command {
 }
 
 func (s *shell) checkPacks() *cobra.Command {
-	var file guard.PackFile
-	plain := []command{
-		{use: "list", short: "List the packs, and whether they are off, warn or block", do: guard.Service.Packs, says: packsPage},
-		{
-			use: "add FILE", short: "Add a team's own pack of rules, or a higher version of it; for the captain", do: guard.Service.AddPack, words: []string{"text"}, in: &file, says: packsPage,
-			before: func() error {
-				text, err := s.read(file.Text, rule.MaxPackFile)
-				file.Text = string(text)
-				return err
-			},
-		},
-		{use: "remove NAME", do: guard.Service.RemovePack, says: packsPage},
-	}
+	plain := []command{{use: "list", short: "List the packs, and whether they are off, warn or block", do: guard.Service.Packs, says: packsPage}}
 	for _, to := range []struct {
 		verb, short string
 		mode        rule.Mode
@@ -254,7 +242,7 @@ func (s *shell) checkPacks() *cobra.Command {
 	} {
 		plain = append(plain, command{use: to.verb + " [NAME...]", short: to.short + "; for the captain", do: guard.Service.SetPacks, words: []string{"names"}, in: &guard.PackDraft{Mode: to.mode}, hides: "mode", says: packsPage})
 	}
-	return s.verbs(verbs{name: "packs", short: "The packs of rules that the guard has: its own, and the team's", plain: plain})
+	return s.verbs(verbs{name: "packs", short: "The packs of rules that the guard has", plain: plain})
 }
 
 const packsPage = `
@@ -263,16 +251,12 @@ const packsPage = `
 {{- range $i, $pack := .Packs}}{{if $i}}
 {{end}}
 {{- printf "%-12s %-5s" .Name .Mode}}  {{.Rules}} rules, version {{.Version}}
-{{- if .Team}}, the team's{{end}}
 {{- if .Because}}, {{.Because}}{{else if ne .Mode .Default}}, by default {{.Default}}{{end}}
     {{.About}}
 {{- if not .Because}}
 {{- range .Projects}}
     in the project {{.Project}}: {{.Mode}}
 {{- end}}
-{{- end}}
-{{- with .Note}}
-    note: {{.}}
 {{- end}}
 {{- end}}`
 

@@ -23,9 +23,6 @@ func (g *Guards) Copy() rule.Copy {
 			}
 			c.Projects[p.Name] = modes.Projects
 		}
-		if p.team && p.note == "" {
-			c.Team = append(c.Team, p.Text)
-		}
 		for _, r := range p.Rules {
 			packed[r.Draft.ID] = true
 		}

@@ -77,7 +77,7 @@ func NewGuards(ctx context.Context, store lesson.PipelineStore, options GuardsOp
 	g.ledger = newLedger(store, g.clock, o.Log, options.Retention)
 	g.ledger.elsewhere = options.Enter
 	g.guard = rule.New(nil, g.similar)
-	g.usePacks(g.heldPacks(nil, nil))
+	g.usePacks(g.heldPacks(nil))
 	return g
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
 	"github.com/skillrouter/skillrouter/internal/principal"
-	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/learning/guard/rule"
 	"github.com/skillrouter/skillrouter/learning/lesson"
 )
@@ -29,10 +28,8 @@ type Pack struct {
 	By      string     `json:"changed_by,omitempty"`
 	At      *time.Time `json:"changed_at,omitempty"`
 
-	Team     bool          `json:"team,omitempty"`     // a captain added it
 	Projects []PackProject `json:"projects,omitempty"` // where it is otherwise
 	Because  string        `json:"because,omitempty"`  // why it is so in the project that was asked for
-	Note     string        `json:"note,omitempty"`     // what keeps it from being used
 }
 
 // PackProject is a project in which a pack is in a mode of its own.
@@ -67,12 +64,6 @@ type PackDraft struct {
 
 // ModeDefault takes back what was said of a pack.
 const ModeDefault rule.Mode = "default"
-
-// PackFile is a team's own pack, as its file is.
-type PackFile struct {
-	Text string `json:"text" doc:"The pack: a heading [NAME VERSION MODE], a line about: WHAT IT IS FOR, and rows HARM OR COMMAND | severity | title | reason | alternative"`
-	By   string `json:"added_by,omitempty" actor:"true"` // empty: the token's agent
-}
 
 // Explained says what the guard reads in an action, and what it would say of it. It is no check: nothing is
 // written, and no rule counts it.
@@ -116,9 +107,7 @@ const maxPackStates = 1200
 // heldPack is a pack as it is in use, and what was said of it.
 type heldPack struct {
 	rule.Pack
-	team     bool
-	chosen   bool   // the settings say how it is by default
-	note     string // why a team's pack cannot be used
+	chosen   bool // the settings say how it is by default
 	said     *lesson.PackState
 	projects []lesson.PackState
 }
@@ -126,9 +115,6 @@ type heldPack struct {
 // modes are what its rules do. In no project the core is weaker than everywhere.
 func (p *heldPack) modes() rule.Modes {
 	m := rule.Modes{All: p.Default}
-	if p.note != "" {
-		return m // it has no rules, whatever was said of it
-	}
 	if p.said != nil {
 		m.All = p.said.Mode
 	}
@@ -170,7 +156,7 @@ func (p *heldPack) because(project string) string {
 // shown is the pack for a reader; with a project, as it is there.
 func (p *heldPack) shown(project string) Pack {
 	modes := p.modes()
-	pack := Pack{Name: p.Name, Version: p.Version, About: p.About, Mode: modes.In(project), Default: p.Default, Rules: len(p.Rules), Team: p.team, Note: p.note}
+	pack := Pack{Name: p.Name, Version: p.Version, About: p.About, Mode: modes.In(project), Default: p.Default, Rules: len(p.Rules)}
 	if p.said != nil {
 		pack.By, pack.At = p.said.By, &p.said.At
 	}
@@ -183,37 +169,18 @@ func (p *heldPack) shown(project string) Pack {
 	return pack
 }
 
-// inUse are the packs as checks see them: those of the program first, then the team's by name.
+// inUse are the packs as checks see them.
 func (g *Guards) inUse() []*heldPack {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	return g.packs
 }
 
-// heldPacks are the packs of the program and the team's with what was said of them. Packs that were read already, as those in
-// use were, are not read again. What was said of a pack of a later version is left alone.
-func (g *Guards) heldPacks(states []lesson.PackState, team []lesson.TeamPack, read ...rule.Pack) []*heldPack {
+// heldPacks are the packs with what was said of them. What was said of a pack of a later version is left alone.
+func (g *Guards) heldPacks(states []lesson.PackState) []*heldPack {
 	var all []*heldPack
 	for _, p := range rule.Packs() {
 		all = append(all, &heldPack{Pack: p})
-	}
-	for _, p := range g.inUse() {
-		if p.team && p.note == "" {
-			read = append(read, p.Pack)
-		}
-	}
-	for _, t := range team {
-		if at := slices.IndexFunc(read, func(p rule.Pack) bool { return p.Text == t.Text }); at >= 0 {
-			all = append(all, &heldPack{Pack: read[at], team: true})
-			continue
-		}
-		p, err := rule.StoredTeamPack(t.Text)
-		next := &heldPack{Pack: p, team: true}
-		if err != nil {
-			next.Pack, next.note = rule.Pack{Name: t.Name, Version: t.Version, Text: t.Text, Default: rule.ModeOff}, "it is NOT in use, because this version of the program cannot read it: "+err.Error()
-			g.log.Warn("a team's pack of guard rules cannot be read", "pack", t.Name, "error", err)
-		}
-		all = append(all, next)
 	}
 	if len(g.options.Packs) > 0 {
 		for _, p := range all {
@@ -224,49 +191,36 @@ func (g *Guards) heldPacks(states []lesson.PackState, team []lesson.TeamPack, re
 		}
 	}
 	for i, s := range states {
-		switch p := named(all, s.Name); {
-		case p == nil:
+		switch at := slices.IndexFunc(all, func(p *heldPack) bool { return p.Name == s.Name }); {
+		case at < 0:
 		case s.Project == "":
-			p.said = &states[i]
+			all[at].said = &states[i]
 		default:
-			p.projects = append(p.projects, s)
+			all[at].projects = append(all[at].projects, s)
 		}
 	}
 	return all
 }
 
-// named is the pack of a name, nil if there is none.
-func named(packs []*heldPack, name string) *heldPack {
-	if at := slices.IndexFunc(packs, func(p *heldPack) bool { return p.Name == name }); at >= 0 {
-		return packs[at]
-	}
-	return nil
-}
-
 // usePacks takes in the rules of the packs as their modes have them.
 func (g *Guards) usePacks(packs []*heldPack) {
 	var kept []*heldRule
-	stay := map[string]bool{}
+	var gone []string
 	old := g.inUse()
 	for _, p := range packs {
 		modes := p.modes()
-		same := slices.ContainsFunc(old, func(o *heldPack) bool { return o.Name == p.Name && o.Text == p.Text && o.modes().Equal(modes) })
-		for _, r := range p.Rules {
-			in := r.Under(modes)
-			if stay[r.Draft.ID] = in != nil; in != nil && !same {
-				kept = append(kept, g.ofPack(p.Name, in))
-			}
+		if slices.ContainsFunc(old, func(o *heldPack) bool { return o.Name == p.Name && o.modes().Equal(modes) }) {
+			continue
 		}
-	}
-	var gone []string
-	g.mu.Lock()
-	for _, p := range g.packs {
 		for _, r := range p.Rules {
-			if !stay[r.Draft.ID] {
+			if in := r.Under(modes); in != nil {
+				kept = append(kept, g.ofPack(p.Name, in))
+			} else {
 				gone = append(gone, r.Draft.ID)
 			}
 		}
 	}
+	g.mu.Lock()
 	g.packs = packs
 	g.mu.Unlock()
 	g.drop(gone...)
@@ -311,12 +265,19 @@ func (g *Guards) SetPacks(ctx context.Context, draft PackDraft) (PackList, error
 	if err != nil {
 		return PackList{}, err
 	}
-	return g.changePacks(ctx, draft.Project, func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error {
+	g.packing.Lock() // the rules in memory change in the order of the commits
+	defer g.packing.Unlock()
+	var after []*heldPack
+	err = g.store.Change(ctx, func(tx lesson.PipelineTx) error {
+		states, err := tx.PackStates()
+		if err != nil {
+			return err
+		}
+		packs, at, said := g.heldPacks(states), g.clock(), 0
 		names, err := packNames(draft, packs)
 		if err != nil {
 			return err
 		}
-		said := 0
 		for _, p := range packs {
 			said += len(p.projects)
 			if !slices.Contains(names, p.Name) {
@@ -332,8 +293,14 @@ func (g *Guards) SetPacks(ctx context.Context, draft PackDraft) (PackList, error
 		if draft.Project != "" && draft.Mode != ModeDefault && said+len(names) > maxPackStates {
 			return errs.InvalidField("project", "is one too many: something else is said of packs in projects %d times already", said)
 		}
-		return nil
-	})
+		states, err = tx.PackStates()
+		after = g.heldPacks(states)
+		return err
+	}, func() { g.usePacks(after) })()
+	if err != nil {
+		return PackList{}, err
+	}
+	return g.Packs(ctx, PackFilter{Project: draft.Project})
 }
 
 // switchPack stores what a draft says of a pack, and tells of it, unless that changes nothing.
@@ -361,101 +328,6 @@ func switchPack(tx lesson.PipelineTx, p *heldPack, draft PackDraft, by string, a
 
 func tellPack(tx lesson.PipelineTx, name, project, by string, at time.Time, reason string) error {
 	return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventPackChanged, Subject: name, Project: project, Agent: by, At: at}, lesson.GuardEvent{Reason: reason})
-}
-
-// AddPack implements Service. It needs ScopeCaptain. A pack of the same name gives way to one of a higher version, and stays
-// where the new one is refused.
-func (g *Guards) AddPack(ctx context.Context, file PackFile) (PackList, error) {
-	p := principal.Of(ctx)
-	by, err := p.SpeakingAs("added_by", file.By)
-	if err := cmp.Or(p.Need(principal.ScopeCaptain), err, p.NeedPerson()); err != nil {
-		return PackList{}, err
-	}
-	var team []rule.Pack
-	for _, p := range g.inUse() {
-		if p.team {
-			team = append(team, p.Pack)
-		}
-	}
-	pack, err := rule.NewTeamPack(ctx, file.Text, team)
-	if err != nil {
-		return PackList{}, err
-	}
-	return g.changePacks(ctx, "", func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error {
-		event := fmt.Sprintf("the pack %s was added: version %d, %d rules, %s", pack.Name, pack.Version, len(pack.Rules), pack.Default)
-		switch old := named(packs, pack.Name); {
-		case old == nil:
-			if len(packs)-len(rule.Packs()) >= rule.MaxTeamPacks {
-				return errs.InvalidField("text", "is one pack too many: a team has at most %d of its own. Nothing was changed", rule.MaxTeamPacks)
-			}
-		case old.Text == file.Text:
-			return nil
-		case pack.Version <= old.Version:
-			return &errs.Error{Code: errs.Conflict, Field: "text", Message: fmt.Sprintf("is another pack %s of version %d, and version %d is in use: a changed pack has a higher version. Nothing was changed", pack.Name, pack.Version, old.Version)}
-		default:
-			if err := p.Decides(); err != nil { // the new one may leave rules out
-				return err
-			}
-			event = fmt.Sprintf("the pack %s was version %d, and is version %d: %d rules", pack.Name, old.Version, pack.Version, len(pack.Rules))
-		}
-		stored := lesson.TeamPack{Name: pack.Name, Version: pack.Version, Text: file.Text, By: by, At: at}
-		return cmp.Or(tx.PutTeamPack(stored), tellPack(tx, pack.Name, "", by, at, event))
-	}, pack)
-}
-
-// RemovePack implements Service. It needs ScopeCaptain. What was said of the pack goes with it.
-func (g *Guards) RemovePack(ctx context.Context, name string) (PackList, error) {
-	p := principal.Of(ctx)
-	by, err := p.SpeakingAs("removed_by", "")
-	if err := cmp.Or(p.Need(principal.ScopeCaptain), err, p.Decides()); err != nil {
-		return PackList{}, err
-	}
-	ctx = learning.Noting(ctx, g.clock(), learning.Deleted, "pack", name)
-	return g.changePacks(ctx, "", func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error {
-		old := named(packs, name)
-		switch {
-		case old == nil:
-			return errs.Errorf(errs.NotFound, "no pack has this name")
-		case !old.team:
-			return errs.Errorf(errs.Conflict, "%s is a pack of the program: it can be switched off, and not removed", name)
-		}
-		return cmp.Or(tx.RemoveTeamPack(name), tellPack(tx, name, "", by, at, fmt.Sprintf("the pack %s was removed: version %d, %d rules", name, old.Version, len(old.Rules))))
-	})
-}
-
-// changePacks changes what is stored of packs, and then the rules in memory: in the order of the commits. A pack that was read
-// already is not read while the database waits.
-func (g *Guards) changePacks(ctx context.Context, project string, change func(tx lesson.PipelineTx, packs []*heldPack, at time.Time) error, read ...rule.Pack) (PackList, error) {
-	g.packing.Lock()
-	defer g.packing.Unlock()
-	var after []*heldPack
-	err := g.store.Change(ctx, func(tx lesson.PipelineTx) error {
-		packs, err := g.storedPacks(tx.PackStates, tx.TeamPacks, read...)
-		if err != nil {
-			return err
-		}
-		if err := change(tx, packs, g.clock()); err != nil {
-			return err
-		}
-		after, err = g.storedPacks(tx.PackStates, tx.TeamPacks, read...)
-		return err
-	}, func() { g.usePacks(after) })()
-	if err != nil {
-		return PackList{}, err
-	}
-	return g.Packs(ctx, PackFilter{Project: project})
-}
-
-func (g *Guards) storedPacks(states func() ([]lesson.PackState, error), team func() ([]lesson.TeamPack, error), read ...rule.Pack) ([]*heldPack, error) {
-	said, err := states()
-	if err != nil {
-		return nil, err
-	}
-	own, err := team()
-	if err != nil {
-		return nil, err
-	}
-	return g.heldPacks(said, own, read...), nil
 }
 
 // packNames are the packs that a draft means.

@@ -163,13 +163,11 @@ func (g *Guards) Load(ctx context.Context) error {
 }
 
 func (g *Guards) loadPacks(ctx context.Context) error {
-	packs, err := g.storedPacks(
-		func() ([]lesson.PackState, error) { return g.store.PackStates(ctx) },
-		func() ([]lesson.TeamPack, error) { return g.store.TeamPacks(ctx) })
+	states, err := g.store.PackStates(ctx)
 	if err != nil {
 		return err
 	}
-	known := []string{allPacks, noPacks}
+	packs, known := g.heldPacks(states), []string{allPacks, noPacks}
 	for _, p := range packs {
 		known = append(known, p.Name)
 	}

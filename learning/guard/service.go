@@ -29,10 +29,6 @@ type Service interface {
 	Packs(ctx context.Context, filter PackFilter) (PackList, error)
 	// SetPacks switches packs off, to warn or to block, everywhere or in a project.
 	SetPacks(ctx context.Context, draft PackDraft) (PackList, error)
-	// AddPack takes in a team's own pack, in the place of the one of its name. One bad row refuses it as a whole.
-	AddPack(ctx context.Context, file PackFile) (PackList, error)
-	// RemovePack removes a team's pack.
-	RemovePack(ctx context.Context, name string) (PackList, error)
 	// Approvals lists what was blocked and may be allowed by a person, newest first.
 	Approvals(ctx context.Context, filter ApprovalFilter) (ApprovalPage, error)
 	// Approve allows exactly one approval's action, once, or again and again; for a person.

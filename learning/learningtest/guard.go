@@ -27,7 +27,6 @@ func RunGuard(t *testing.T, open func(t *testing.T) guard.Service) {
 		{"rules tell how they did", tellsRules},
 		{"packs are switched by a captain alone", switchesPacks},
 		{"packs are otherwise in a project", switchesPacksInProjects},
-		{"a team's own pack is taken in as a whole", takesTeamPacks},
 		{"an action is explained", explainsActions},
 		{"what hooks judged is taken in once", takesOffline},
 		{"bad input is refused by name", refusesChecks},
@@ -277,55 +276,6 @@ func switchesPacksInProjects(t *testing.T, ctx context.Context, g guard.Service)
 	must[guard.PackList](t)(g.SetPacks(ctx, guard.PackDraft{All: true, Mode: guard.ModeDefault, Project: "infra"}))
 	if p := packOf(must[guard.PackList](t)(g.Packs(ctx, guard.PackFilter{})), "docker"); p.Mode != rule.ModeBlock || len(p.Projects) != 0 {
 		t.Errorf("%+v", p)
-	}
-}
-
-func takesTeamPacks(t *testing.T, ctx context.Context, g guard.Service) {
-	ctx = principal.With(ctx, principal.Open().UnderPassphrase(true))
-	const command = "shop-admin wipe berlin"
-	text := func(version int, rows string) guard.PackFile {
-		return guard.PackFile{Text: fmt.Sprintf("[shop %d block]\nabout: What our shop must not lose\n%s", version, rows)}
-	}
-	const row = "shop-admin wipe NAME | high | Wiping a shop | Its orders are in no backup. | shop-admin wipe --dry-run\n"
-	decision := func() rule.Decision {
-		return must[guard.Checked](t)(g.Check(caller(t), rule.Action{Command: command, Agent: "a"})).Decision
-	}
-	list := must[guard.PackList](t)(g.AddPack(ctx, text(2, row)))
-	if p := packOf(list, "shop"); p.Mode != rule.ModeBlock || p.Rules != 1 || p.Version != 2 || !p.Team || decision() != rule.DecisionBlock {
-		t.Errorf("%+v", list)
-	}
-	must[guard.PackList](t)(g.AddPack(ctx, text(2, row))) // again the same
-	const another = "shop-admin drop NAME | high | Dropping a shop | It is gone. | shop-admin list\n"
-	refuses(t, errs.Conflict, "text")(g.AddPack(ctx, text(2, row+another)))
-	refuses(t, errs.Conflict, "text")(g.AddPack(ctx, text(1, row+another)))
-	refuses(t, errs.Invalid, "text")(g.AddPack(ctx, text(3, row+"git | high | t | r | ls\n")))
-	refuses(t, errs.Invalid, "text")(g.AddPack(ctx, guard.PackFile{Text: "[core 99 off]\nabout: x\n" + row}))
-	if p := packOf(must[guard.PackList](t)(g.Packs(ctx, guard.PackFilter{})), "shop"); p.Version != 2 || decision() != rule.DecisionBlock {
-		t.Errorf("what was refused changed something: %+v", p)
-	}
-	// It is switched as the others are, and stays so with its next version.
-	must[guard.PackList](t)(g.SetPacks(ctx, guard.PackDraft{Names: []string{"shop"}, Mode: rule.ModeWarn}))
-	if p := packOf(must[guard.PackList](t)(g.AddPack(ctx, text(3, row+another))), "shop"); p.Mode != rule.ModeWarn || p.Rules != 2 || decision() != rule.DecisionWarn {
-		t.Errorf("%+v", p)
-	}
-	if page := must[guard.RulePage](t)(g.Rules(ctx, guard.RuleFilter{Source: guard.RuleOfPack, Domain: "shop"})); page.Total != 2 || page.Rules[0].Blocks {
-		t.Errorf("%+v", page)
-	}
-	if e := must[guard.Explained](t)(g.Explain(ctx, rule.Action{Command: command})); e.Matches[0].Pack != "shop" || !strings.HasPrefix(e.Matches[0].Because, "everywhere since ") {
-		t.Errorf("%+v", e)
-	}
-	// A version without a row takes its rule away.
-	must[guard.PackList](t)(g.AddPack(ctx, text(4, another)))
-	if d := decision(); d != rule.DecisionAllow {
-		t.Error(d)
-	}
-	refuses(t, errs.Conflict, "")(g.RemovePack(ctx, "core"))
-	refuses(t, errs.NotFound, "")(g.RemovePack(ctx, "kitchen"))
-	if list := must[guard.PackList](t)(g.RemovePack(ctx, "shop")); packOf(list, "shop").Name != "" {
-		t.Errorf("%+v", list)
-	}
-	if p := packOf(must[guard.PackList](t)(g.AddPack(ctx, text(1, row))), "shop"); p.Mode != rule.ModeBlock || decision() != rule.DecisionBlock {
-		t.Errorf("what was said of a removed pack was kept: %+v", p)
 	}
 }
 

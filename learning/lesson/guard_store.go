@@ -15,8 +15,6 @@ type GuardStore interface {
 	GuardStandings(ctx context.Context, ids []string) ([]GuardStanding, error)
 	// PackStates returns what was said of the guard's packs, everywhere and in projects.
 	PackStates(ctx context.Context) ([]PackState, error)
-	// TeamPacks returns the packs that the team added.
-	TeamPacks(ctx context.Context) ([]TeamPack, error)
 	// ListChecks returns checks, newest first, whose number is below before (0: all).
 	ListChecks(ctx context.Context, filter LedgerFilter, before int64) ([]CheckRecord, error)
 	// OfflineChecks counts the checks since a time that hooks made by their copy of the rules, and tells when the last was.
@@ -51,12 +49,6 @@ type GuardTx interface {
 	PutPackState(state PackState) error
 	// RemovePackState takes back what was said of a pack, everywhere ("") or in a project.
 	RemovePackState(name, project string) error
-	// TeamPacks returns the packs that the team added.
-	TeamPacks() ([]TeamPack, error)
-	// PutTeamPack stores a team's pack in the place of the one of its name.
-	PutTeamPack(pack TeamPack) error
-	// RemoveTeamPack removes a team's pack, and all that was said of it.
-	RemoveTeamPack(name string) error
 	// ApprovalOf returns the approval of an id.
 	ApprovalOf(id string) (approval Approval, ok bool, err error)
 	// PutApproval stores an approval in the place of the one of its id, under a new number if it has none.
@@ -86,15 +78,6 @@ type PackState struct {
 	At      time.Time
 }
 
-// TeamPack is a pack of rules that a team added.
-type TeamPack struct {
-	Name    string
-	Version int
-	Text    string // the file that it was read from
-	By      string
-	At      time.Time
-}
-
 // GuardStanding is what became of a rule.
 type GuardStanding struct {
 	RuleID            string
@@ -118,7 +101,7 @@ const (
 	EventActionChecked = "guard.checked" // a check that did not allow
 	EventCheckSettled  = "guard.settled"
 	EventRuleRestored  = "guard.restored"
-	EventPackChanged   = "guard.pack"       // a pack was switched, added or removed: its subject
+	EventPackChanged   = "guard.pack"       // a pack was switched: its subject
 	EventApproval      = "guard.approval"   // a person decided, or what he allowed was used; its Data is an ApprovalEvent
 	EventPermission    = "guard.permission" // a standing permission was given or revoked; its Data is an ApprovalEvent
 )

@@ -70,10 +70,6 @@ var changedKinds = map[string]changed{
 		own:      []string{"file", "file_mark", "file_version"},
 		children: []child{{"procedure_steps", "procedure = ?", []string{"num"}}},
 	},
-	"pack": {
-		table: "guard_team_packs", key: []string{"name"}, title: "name", author: "added_by",
-		children: []child{{"guard_packs", "name = ?", []string{"name"}}, {"guard_project_packs", "name = ?", []string{"name"}}},
-	},
 	"lesson":   {table: "lessons", key: []string{"id"}, number: "num", title: "title", project: "project", author: "source_agent"},
 	"pattern":  {table: "patterns", key: []string{"id"}, number: "num", title: "pattern_name"},
 	"proposal": {table: "proposals", key: []string{"id"}, title: "content"},

@@ -160,7 +160,6 @@ var (
 	standings = table.Of[standingRow]("guard_rules", "RuleID id", "Belief")
 	// judgedStandings are standings without what the checks themselves count.
 	judgedStandings = table.Of[standingRow]("guard_rules", "RuleID id", "Belief", "TimesTriggered", "LastTriggered")
-	teamPacks       = table.Of[lesson.TeamPack]("guard_team_packs", "By added_by", "At added_at")
 	packs           = table.Of[lesson.PackState]("guard_packs", "Project", "By changed_by", "At changed_at")
 	projectPacks    = table.Of[lesson.PackState]("guard_project_packs", "By changed_by", "At changed_at")
 )
@@ -251,27 +250,4 @@ func (tx *transaction) RemovePackState(name, project string) error {
 	}
 	_, err := table.Exec(tx.db, "DELETE FROM guard_packs WHERE name = ?", name)
 	return err
-}
-
-// TeamPacks implements lesson.GuardStore.
-func (s *Store) TeamPacks(ctx context.Context) ([]lesson.TeamPack, error) {
-	return teamPacks.List(s.Read.WithContext(ctx), "ORDER BY name")
-}
-
-// TeamPacks implements lesson.GuardTx.
-func (tx *transaction) TeamPacks() ([]lesson.TeamPack, error) {
-	return teamPacks.List(tx.db, "ORDER BY name")
-}
-
-// PutTeamPack implements lesson.GuardTx.
-func (tx *transaction) PutTeamPack(p lesson.TeamPack) error { return teamPacks.Put(tx.db, &p, "name") }
-
-// RemoveTeamPack implements lesson.GuardTx.
-func (tx *transaction) RemoveTeamPack(name string) error {
-	for _, statement := range []string{"DELETE FROM guard_team_packs WHERE name = ?", "DELETE FROM guard_packs WHERE name = ?", "DELETE FROM guard_project_packs WHERE name = ?"} {
-		if _, err := table.Exec(tx.db, statement, name); err != nil {
-			return err
-		}
-	}
-	return nil
 }

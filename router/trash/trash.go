@@ -21,7 +21,6 @@ import (
 	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/learning/decision"
 	"github.com/skillrouter/skillrouter/learning/history"
-	"github.com/skillrouter/skillrouter/learning/lesson"
 	"github.com/skillrouter/skillrouter/router"
 	"github.com/skillrouter/skillrouter/router/kind"
 )
@@ -41,7 +40,7 @@ type Service interface {
 
 // Filter selects changes; empty fields select everything.
 type Filter struct {
-	Kind    string `query:"kind" doc:"knowledge, episode, fact, procedure or pack"`
+	Kind    string `query:"kind" doc:"knowledge, episode, fact or procedure"`
 	Project string `query:"project" doc:"Only this project's"`
 	Mine    bool   `query:"mine" doc:"Your own changes that undo takes back, of which deletions are some"`
 	Cursor  string `query:"cursor" doc:"The answer's next of the page before"`
@@ -57,7 +56,7 @@ type ChangePage struct {
 
 // DeletedRef names a memory.
 type DeletedRef struct {
-	Kind string `json:"kind" required:"true" doc:"knowledge, episode, fact, procedure or pack"`
+	Kind string `json:"kind" required:"true" doc:"knowledge, episode, fact or procedure"`
 	ID   string `json:"id" required:"true" doc:"Its id, or a beginning or end of it that is no other's; of a fact or a procedure PERSONA/NAME"`
 }
 
@@ -251,7 +250,7 @@ func (t *Trash) takeBack(ctx context.Context, all ...learning.Change) error {
 func (t *Trash) backOf(ctx context.Context, all []learning.Change) (back []learning.Back, err error) {
 	caller := principal.Of(ctx)
 	for _, c := range all {
-		if c.Kind == packKind || c.Kind == sharedKind { // a pack makes rules for everybody, and a person decides what others shared
+		if c.Kind == sharedKind { // a person decides what others shared
 			if err := cmp.Or(caller.Need(principal.ScopeCaptain), caller.Decides()); err != nil {
 				return nil, err
 			}
@@ -285,15 +284,12 @@ func (t *Trash) follow(ctx context.Context, back []learning.Back) error {
 }
 
 // deletable are the kinds that are deleted. Lessons and patterns are retired, and kept; their own commands take them back.
-var deletable = []string{router.KindKnowledge, router.KindEpisode, router.KindFact, router.KindProcedure, packKind}
+var deletable = []string{router.KindKnowledge, router.KindEpisode, router.KindFact, router.KindProcedure}
 
-// What packs of the guard's rules and what others shared are called here: they are no kinds of memory.
-const (
-	packKind   = "pack"
-	sharedKind = "shared"
-)
+// sharedKind is what others shared, which is no kind of memory.
+const sharedKind = "shared"
 
-// The types of the events that something is there again, or as it was; its title is their Data. Lessons and packs have their own.
+// The types of the events that something is there again, or as it was; its title is their Data. Lessons have their own.
 const (
 	EventKnowledge = "knowledge.restored"
 	EventEpisode   = "episode.restored"
@@ -305,12 +301,7 @@ const (
 )
 
 // eventOf is the type of the event that something of a kind is there again, or as it was.
-func eventOf(of string) string {
-	if of == packKind {
-		return lesson.EventPackChanged
-	}
-	return of + ".restored"
-}
+func eventOf(of string) string { return of + ".restored" }
 
 // Forget implements Service.
 func (t *Trash) Forget(ctx context.Context, ref DeletedRef) (ForgottenMemory, error) {
@@ -320,10 +311,8 @@ func (t *Trash) Forget(ctx context.Context, ref DeletedRef) (ForgottenMemory, er
 	if err := check.OneOf("kind", ref.Kind, deletable); err != nil {
 		return ForgottenMemory{}, err
 	}
-	if memory, there := t.kinds[ref.Kind]; there { // a pack is removed first, by who may
-		if err := memory.Undo.Remove(ctx, ref.ID); err != nil && errs.CodeOf(err) != errs.NotFound {
-			return ForgottenMemory{}, err
-		}
+	if err := t.kinds[ref.Kind].Undo.Remove(ctx, ref.ID); err != nil && errs.CodeOf(err) != errs.NotFound {
+		return ForgottenMemory{}, err
 	}
 	c, found := t.find(ctx, ref)
 	if found != nil {

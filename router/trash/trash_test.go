@@ -782,7 +782,7 @@ func TestRuleComesBack(t *testing.T) {
 		need(t, err)
 		return checked.Decision
 	}
-	const prune, frob = "docker image prune", "frobnicate --all disks"
+	const prune = "docker image prune"
 	before := judged(prune)
 	_, err = w.lessons.Retire(owner, reported.LessonID, lesson.RetirementDraft{Reason: "gone", By: "ann"})
 	need(t, err)
@@ -790,18 +790,5 @@ func TestRuleComesBack(t *testing.T) {
 	w.undo(owner, trash.LastChange{})
 	if after := judged(prune); before != rule.DecisionBlock || retired == rule.DecisionBlock || after != rule.DecisionBlock {
 		t.Errorf("%s, %s when it was retired, %s when that was taken back", before, retired, after)
-	}
-
-	_, err = w.guards.AddPack(owner, guard.PackFile{Text: "[ours 1 block]\nabout: our disks\n" + frob + " | critical | It frobs | The disks are ours | Ask first\n"})
-	need(t, err)
-	before = judged(frob)
-	_, err = w.guards.RemovePack(owner, "ours")
-	need(t, err)
-	removed := judged(frob)
-	if _, err := w.trash.Restore(w.as(""), trash.DeletedRef{Kind: "pack", ID: "ours"}); err != nil {
-		t.Error(err) // where no passphrase is set, the owner's token is a person's
-	}
-	if after := judged(frob); before != rule.DecisionBlock || removed == rule.DecisionBlock || after != rule.DecisionBlock {
-		t.Errorf("a pack's rule: %s, %s when it was removed, %s when it was back", before, removed, after)
 	}
 }

@@ -54,8 +54,6 @@ func TestGuardsItself(t *testing.T) {
 		"skillrouter check packs off core",
 		"skillrouter check packs warn --all --project shop",
 		"skillrouter check packs default core",
-		"skillrouter check packs add weaker.txt",
-		"skillrouter check packs remove shop",
 		"curl -d '{\"all\":true,\"mode\":\"off\"}' localhost:8025/check/packs",
 		"curl -X DELETE localhost:8025/check/packs/shop",
 		"curl -d @pack.json localhost:8025//check/packs/add",

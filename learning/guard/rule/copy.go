@@ -22,8 +22,7 @@ type Copy struct {
 	Packs   map[string]Mode `json:"packs"`
 	// Projects are the modes of packs in projects where it is another than elsewhere, by pack and project.
 	Projects map[string]map[string]Mode `json:"projects,omitempty"`
-	Team     []string                   `json:"team,omitempty"` // the texts of the team's packs
-	Demoted  []string                   `json:"demoted"`        // rules of packs that only warn
+	Demoted  []string                   `json:"demoted"` // rules of packs that only warn
 	Rules    []RuleDraft                `json:"rules"`
 }
 
@@ -84,16 +83,7 @@ func OpenCopy(key, sealed []byte) (c Copy, err error) {
 // not know is as the program gives it. Nothing is found similar.
 func (c Copy) Guard() (g *Guard, unread int) {
 	var rules []*Rule
-	packs := slices.Clone(Packs())
-	for _, text := range c.Team {
-		p, err := StoredTeamPack(text)
-		if err != nil {
-			unread++
-			continue
-		}
-		packs = append(packs, p)
-	}
-	for _, p := range packs {
+	for _, p := range Packs() {
 		modes := Modes{All: cmp.Or(c.Packs[p.Name], p.Default), Projects: c.Projects[p.Name]}
 		for _, r := range p.Rules {
 			if r = r.Under(modes); r == nil {
@@ -106,7 +96,10 @@ func (c Copy) Guard() (g *Guard, unread int) {
 		}
 	}
 	for _, d := range c.Rules {
-		r, err := storedRule(d)
+		r, err := NewRule(d)
+		if err != nil && !d.Force { // it was accepted once: what makes its commands too wide may have changed since
+			r, err = NewRule(d.Forced())
+		}
 		if err != nil {
 			unread++
 			continue

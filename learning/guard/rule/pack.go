@@ -71,9 +71,6 @@ type Pack struct {
 	About   string
 	Signs   []string // files and folders of a project that speak for it
 	Rules   []*Rule
-	Text    string // of a team's pack: what it was read from
-
-	lines []int // of the text, in which the rules stand
 }
 
 // Packs are the packs that the guard has by itself. MNEMOSYNE's five rules are the pack mnemosyne.
@@ -105,10 +102,7 @@ const (
 
 // ReadPacks reads packs as packs.txt is written. One bad row refuses the whole text: half a pack
 // protects from half of what its name says.
-func ReadPacks(text string) ([]Pack, error) { return readPacks(text, readPackRule) }
-
-// readPacks reads packs whose rows are rules that a function makes.
-func readPacks(text string, read func(pack, line string) (*Rule, error)) ([]Pack, error) {
+func ReadPacks(text string) ([]Pack, error) {
 	var packs []Pack
 	rules := map[string]bool{}
 	number := 0
@@ -139,7 +133,7 @@ func readPacks(text string, read func(pack, line string) (*Rule, error)) ([]Pack
 			return fail("there are more than %d rules", maxPackRules)
 		default:
 			p := &packs[len(packs)-1]
-			r, err := read(p.Name, line)
+			r, err := readPackRule(p.Name, line)
 			if err != nil {
 				return fail("%v", err)
 			}
@@ -148,7 +142,7 @@ func readPacks(text string, read func(pack, line string) (*Rule, error)) ([]Pack
 				return fail("%s stands there twice", what)
 			}
 			rules[r.Draft.ID] = true
-			p.Rules, p.lines = append(p.Rules, r), append(p.lines, number)
+			p.Rules = append(p.Rules, r)
 		}
 	}
 	return packs, nil
@@ -181,30 +175,20 @@ func readPackRule(pack, line string) (*Rule, error) {
 	if !act.KnownHarm(harm) {
 		return nil, fmt.Errorf("harm: no command does the harm %q", harm)
 	}
-	d, err := packDraft(pack, string(harm), fields[1:])
-	d.Block = d.Severity != learning.SeverityLow
-	return harmRule(d, harm), err
-}
-
-// packDraft is the draft of a pack's rule. parts are its severity, its title, its reason and its alternative.
-func packDraft(pack, name string, parts []string) (d RuleDraft, err error) {
-	if severity := learning.Severity(parts[0]); !slices.Contains(learning.Severities(), severity) {
-		return d, fmt.Errorf("severity: %q is no severity", severity)
+	severity := learning.Severity(fields[1])
+	if !slices.Contains(learning.Severities(), severity) {
+		return nil, fmt.Errorf("severity: %q is no severity", severity)
 	}
-	for i, text := range parts {
+	for i, text := range fields {
 		if strings.TrimSpace(text) == "" || len(text) > maxPackText {
-			return d, fmt.Errorf("%s: it is empty, or longer than %d bytes", packColumns[i+1], maxPackText)
+			return nil, fmt.Errorf("%s: it is empty, or longer than %d bytes", packColumns[i], maxPackText)
 		}
 	}
-	return RuleDraft{
-		ID: "pack:" + pack + ":" + name, Title: parts[1], Reason: parts[2], Severity: learning.Severity(parts[0]), Confidence: 1, Category: pack, Domain: pack,
-		Alternatives: []string{parts[3]}, Block: true,
-	}, nil
-}
-
-// harmRule is a rule that fits whatever does a harm.
-func harmRule(d RuleDraft, harm act.Harm) *Rule {
-	return &Rule{Draft: d, title: act.TitleOf(d.Title), harm: harm, packed: true}
+	d := RuleDraft{
+		ID: "pack:" + pack + ":" + string(harm), Title: fields[2], Reason: fields[3], Severity: severity, Confidence: 1, Category: pack, Domain: pack,
+		Alternatives: []string{fields[4]}, Block: severity != learning.SeverityLow,
+	}
+	return &Rule{Draft: d, title: act.TitleOf(d.Title), harm: harm, packed: true}, nil
 }
 
 // lasting are the harms that nobody allows again and again: a secret that was shown once is out, what was

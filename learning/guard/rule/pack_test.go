@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/learning/guard/rule"
 )
 
@@ -202,4 +203,64 @@ func FuzzPackRows(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestPackInProjects: a pack does in a project what was said of it there.
+func TestPackInProjects(t *testing.T) {
+	var rules []*rule.Rule
+	modes := map[string]rule.Modes{
+		"core":      {All: rule.ModeBlock},
+		"docker":    {All: rule.ModeOff, Projects: map[string]rule.Mode{"infra": rule.ModeBlock, "shop": rule.ModeWarn}},
+		"databases": {All: rule.ModeBlock, Projects: map[string]rule.Mode{"infra": rule.ModeOff}},
+	}
+	for _, p := range rule.Packs() {
+		if modes[p.Name].All == "" {
+			continue
+		}
+		for _, r := range p.Rules {
+			if r = r.Under(modes[p.Name]); r != nil {
+				rules = append(rules, r)
+			}
+		}
+	}
+	guard := rule.New(rules, rule.NewSimilarByWords())
+	const prune, drop, reset = "docker system prune -af", "psql -c 'DROP TABLE users'", "git reset --hard"
+	for _, c := range []struct {
+		project, command string
+		want             rule.Decision
+	}{
+		{"", prune, rule.DecisionAllow},
+		{"infra", prune, rule.DecisionBlock},
+		{"shop", prune, rule.DecisionWarn},
+		{"Infra", prune, rule.DecisionAllow},
+		{"", drop, rule.DecisionBlock},
+		{"infra", drop, rule.DecisionAllow},
+		{"infra", reset, rule.DecisionBlock},
+	} {
+		if v := guard.Check(t.Context(), rule.Action{Command: c.command, Project: c.project}); v.Decision != c.want {
+			t.Errorf("%q in %q: %s %+v", c.command, c.project, v.Decision, v.Matches)
+		}
+	}
+	// A copy judges the same.
+	copied := rule.Copy{Packs: map[string]rule.Mode{}, Projects: map[string]map[string]rule.Mode{}, Rules: []rule.RuleDraft{{ID: "bad", Title: "bad", Pattern: "["}}}
+	for name, m := range modes {
+		copied.Packs[name], copied.Projects[name] = m.All, m.Projects
+	}
+	sealed, err := copied.Seal([]byte("key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if copied, err = rule.OpenCopy([]byte("key"), sealed); err != nil {
+		t.Fatal(err)
+	}
+	copied.Demoted = []string{"pack:core:git.discard"}
+	away, unread := copied.Guard()
+	for command, want := range map[string]rule.Decision{prune: rule.DecisionBlock, drop: rule.DecisionAllow, reset: rule.DecisionWarn} {
+		if v := away.Judge(t.Context(), rule.Action{Command: command, Project: "infra"}); v.Decision != want || unread != 1 {
+			t.Errorf("of the copy: %s: %s %+v, %d", command, v.Decision, v.Matches, unread)
+		}
+	}
+	if v := away.Judge(t.Context(), rule.Action{Command: drop}); v.Decision != rule.DecisionBlock || v.Matches[0].Severity != learning.SeverityCritical {
+		t.Errorf("of the copy: %+v", v)
+	}
 }

@@ -220,10 +220,6 @@ type Guard struct{ C *client.Client }
 
 var _ guard.Service = Guard{}
 
-func (g Guard) AddPack(ctx context.Context, file guard.PackFile) (guard.PackList, error) {
-	return client.Send(ctx, g.C, guard.Service.AddPack, file)
-}
-
 func (g Guard) Approvals(ctx context.Context, filter guard.ApprovalFilter) (guard.ApprovalPage, error) {
 	return client.Send(ctx, g.C, guard.Service.Approvals, filter)
 }
@@ -262,10 +258,6 @@ func (g Guard) Packs(ctx context.Context, filter guard.PackFilter) (guard.PackLi
 
 func (g Guard) Permissions(ctx context.Context) (guard.PermissionList, error) {
 	return client.Ask(ctx, g.C, guard.Service.Permissions)
-}
-
-func (g Guard) RemovePack(ctx context.Context, name string) (guard.PackList, error) {
-	return client.Send(ctx, g.C, guard.Service.RemovePack, name)
 }
 
 func (g Guard) RestoreRule(ctx context.Context, id string, draft guard.RestorationDraft) (guard.Rule, error) {
