@@ -300,14 +300,15 @@ func (s *Sharing) keep(ctx context.Context, row *Known, e Entry, there Entry) (b
 func (s *Sharing) keepLesson(ctx context.Context, row *Known, e Entry, there bool) (string, error) {
 	if there {
 		none := ""
-		if old, err := s.memory.Lessons.Lesson(ctx, e.ID); err != nil {
+		old, err := s.memory.Lessons.Lesson(ctx, e.ID)
+		if err != nil {
 			return "", err
-		} else if old.Status == lesson.StatusRetired {
-			if _, err := s.memory.Lessons.Restore(ctx, e.ID, "it is shared again by the project's git"); err != nil {
-				return "", err
-			}
 		}
-		_, err := s.memory.Lessons.Edit(ctx, e.ID, lesson.Patch{Title: &e.Title, Body: &e.Text, Context: &none, Action: &none, Outcome: &none, RootCause: &none, Solution: &none})
+		_, err = s.memory.Lessons.Edit(ctx, e.ID, lesson.Patch{Title: &e.Title, Body: &e.Text, Context: &none, Action: &none, Outcome: &none, RootCause: &none, Solution: &none})
+		if err == nil && old.Status == lesson.StatusRetired { // last: undo finds the lesson as this leaves it
+			ctx = learning.Noting(ctx, row.At, learning.Retired, "lesson", e.ID)
+			_, err = s.memory.Lessons.Restore(ctx, e.ID, "it is shared again by the project's git")
+		}
 		return "updated", err
 	}
 	taken, err := s.memory.Lessons.Take(ctx, []lesson.Lesson{{

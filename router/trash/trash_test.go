@@ -722,6 +722,20 @@ func TestUndoOfSharing(t *testing.T) {
 	if title(entry.ID) != entry.Title || w.found("lamp lit") != 1 || news(retired) != share.NewsRetired {
 		t.Errorf("it says %q, and is %q", title(entry.ID), news(retired))
 	}
+	// A lesson that was retired, and is taken into use again because it is shared again, is retired again.
+	again := share.Entry{ID: "03-shared-lesson", Kind: share.KindLesson, Title: "Oil spills", Text: "Use a funnel", Created: w.now()}
+	decide(true, "stored", again)
+	_, err = w.lessons.Retire(person, again.ID, lesson.RetirementDraft{Reason: "gone", By: "ann"})
+	need(t, err)
+	again.Text = "Use a pump"
+	decide(true, "updated", again)
+	if taught, err = w.lessons.Lesson(person, again.ID); err != nil || taught.Status != lesson.StatusCandidate || taught.Body != again.Text {
+		t.Errorf("%v: the lesson is %s, and says %q", err, taught.Status, taught.Body)
+	}
+	w.undo(person, trash.LastChange{Project: "shop"})
+	if taught, err = w.lessons.Lesson(person, again.ID); err != nil || taught.Status != lesson.StatusRetired || taught.Body != "Use a funnel" || news(again) != share.NewsChanged {
+		t.Errorf("%v: the lesson is %s, says %q, and is %q", err, taught.Status, taught.Body, news(again))
+	}
 	decide(false, "declined", changed)
 	_, err = w.trash.Undo(w.as("ann"), trash.LastChange{Project: "shop"})
 	w.code(err, errs.NotFound, "")

@@ -157,7 +157,7 @@ func (t *Trash) undo(ctx context.Context, all []learning.Change) error {
 		back[edited].Event = nil
 		err = unedit(learning.TakingBack(ctx, back...), t.kinds[all[edited].Kind], all[edited])
 	case c.Operation == learning.Accepted:
-		err = t.unstore(ctx, c, back)
+		err = t.unstore(ctx, all, back)
 	default:
 		err = t.store.TakeBack(ctx, back...)
 	}
@@ -228,9 +228,11 @@ func alike(a, b json.RawMessage) bool {
 }
 
 // unstore deletes what was accepted where it is stored, unless more would go with it: what was there before, or was changed since.
-func (t *Trash) unstore(ctx context.Context, c learning.Change, back []learning.Back) error {
+func (t *Trash) unstore(ctx context.Context, all []learning.Change, back []learning.Back) error {
+	c := all[0]
 	of, as, err := t.storedAs(ctx, c)
-	if err == nil && as == "" {
+	before := slices.ContainsFunc(all, func(c learning.Change) bool { return c.Kind == of && c.ID == as })
+	if err == nil && (as == "" || before) {
 		return t.store.TakeBack(ctx, back...)
 	}
 	memory := t.kinds[of]
