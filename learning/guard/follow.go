@@ -115,11 +115,7 @@ func (g *Guards) followPattern(ctx context.Context, id string) error {
 		g.drop(id)
 		return err
 	}
-	lessons, err := g.store.Lessons(ctx, p.LessonIDs)
-	if err == nil {
-		g.KeepPattern(p, lessons)
-	}
-	return err
+	return g.loadPattern(ctx, p)
 }
 
 // followStandings takes in what became of rules.

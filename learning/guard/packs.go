@@ -360,17 +360,14 @@ func (g *Guards) Explain(ctx context.Context, action rule.Action) (Explained, er
 	if err := cmp.Or(p.Need(principal.ScopeRead), checkProposal(action), withoutNUL(action)); err != nil {
 		return Explained{}, err
 	}
-	verdict := g.guard.Judge(ctx, action)
+	verdict, acts := g.guard.Explain(ctx, action)
 	g.fill(verdict.Matches, g.clock())
 	allowed, err := g.permitted(ctx, time.After(approvalWait), action, verdict)
 	if err != nil {
 		return Explained{}, err
 	}
 	explained := Explained{Decision: verdict.Decision, Allowed: allowed, Matches: g.explanations(action.Project, verdict.Matches), Acts: []ActRead{}, Notes: defaults.List(verdict.Notes)}
-	for _, a := range rule.Acts(action) {
-		if len(explained.Acts) >= maxExplained {
-			break
-		}
+	for _, a := range acts[:min(len(acts), maxExplained)] {
 		read := ActRead{Command: rule.Short(a.Text()), Program: a.Name, Harms: []string{}}
 		for _, h := range a.Harms() {
 			read.Harms = append(read.Harms, string(h))

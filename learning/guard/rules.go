@@ -149,17 +149,23 @@ func (g *Guards) Load(ctx context.Context) error {
 			return err
 		}
 		for _, p := range patterns {
-			lessons, err := g.store.Lessons(ctx, p.LessonIDs)
-			if err != nil {
+			if err := g.loadPattern(ctx, p); err != nil {
 				return err
 			}
-			g.KeepPattern(p, lessons)
 		}
 		if len(patterns) < learning.MaxLimit {
 			break
 		}
 	}
 	return nil
+}
+
+func (g *Guards) loadPattern(ctx context.Context, p lesson.Pattern) error {
+	lessons, err := g.store.Lessons(ctx, p.LessonIDs)
+	if err == nil {
+		g.KeepPattern(p, lessons)
+	}
+	return err
 }
 
 func (g *Guards) loadPacks(ctx context.Context) error {

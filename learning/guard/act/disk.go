@@ -191,21 +191,15 @@ func (s *Shell) source(language, name string, f stream) {
 				if file == first {
 					file += "/__init__.py"
 				}
-				s.loadedFile(language, path.Join(folder, file))
+				s.program(language, folder, file)
 			}
 		case found[3] != "" && language != "python":
-			file := path.Join(folder, found[3])
+			file := found[3]
 			if path.Ext(file) == "" {
 				file += map[string]string{"js": ".js", "ruby": ".rb"}[language]
 			}
-			s.loadedFile(language, file)
+			s.program(language, folder, file)
 		}
-	}
-}
-
-func (s *Shell) loadedFile(language, name string) {
-	if f := s.needs(name); f.known {
-		s.source(language, name, f)
 	}
 }
 

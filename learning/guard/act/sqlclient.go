@@ -1,30 +1,14 @@
 package act
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
 )
 
-// sqlClient says how a client of a database is told what to run, and on which.
-type sqlClient struct {
-	Run      []string // options whose value is SQL
-	Files    []string // options whose value is a file of SQL
-	target   []string // options that name the connection
-	Operands int      // how many leading operands name it
-	rest     bool     // further operands are SQL
-	words    int      // subcommands before all that
-	file     bool     // the operand is a file
-}
-
-// SQLClient is what the table says of a client of a database; ok is false for other programs.
-func SQLClient(name string) (c sqlClient, ok bool) {
-	p := programOf(name)
-	return sqlClient{
-		Run: p["query"], Files: p["queries"], target: p["target"],
-		Operands: p.number("sql", "operands"), words: p.number("sql", "words"), rest: p.says("sql", "rest"), file: p.says("sql", "file"),
-	}, p.has("sql")
-}
+// NamesDatabase reports whether the first operands of a program name a database.
+func NamesDatabase(name string) bool { return programOf(name).number("sql", "operands") > 0 }
 
 // OnlySQL reports whether a program does nothing but run the SQL that it is given.
 func OnlySQL(name string) bool { return programOf(name).says("sql", "only") }
@@ -48,24 +32,20 @@ func databaseEffects(a *Act, p program) []Effect {
 
 // sqlEffects reads what the clients of databases are told to run.
 func (s *Shell) sqlEffects(a *Act, p program, in stream) []Effect {
-	client, ok := SQLClient(a.Name)
-	if !ok || len(a.Options["help"]) > 0 {
+	if !p.has("sql") || len(a.Options["help"]) > 0 {
 		return nil
 	}
 	r := readOptions(a.Name, parseOptions(p["client"]), a.Source[1:], false)
-	operands := r.operands
-	if len(operands) < client.words {
-		return nil
-	}
-	if client.words > 0 && !slices.ContainsFunc(operands[:client.words], func(w string) bool {
+	operands, words := r.operands, p.number("sql", "words")
+	if len(operands) < words || words > 0 && !slices.ContainsFunc(operands[:words], func(w string) bool {
 		return w == "sql" || w == "client" || w == "query" || w == "execute" || w == "db" || w == "shell"
 	}) {
 		return nil
 	}
-	operands = operands[client.words:]
-	n := min(client.Operands, len(operands))
-	targets := s.connection(a, client, r, operands[:n])
-	scripts, hidden := s.clientScripts(a, client, r, operands[n:], in)
+	operands = operands[words:]
+	n := min(p.number("sql", "operands"), len(operands))
+	targets := s.connection(a, p, r, operands[:n])
+	scripts, hidden := s.clientScripts(a, p, r, operands[n:], in)
 	if a.Name == "pg_restore" && len(r.options["dbname"]) > 0 || a.Name == "supabase" && (slices.Contains(r.operands, "reset") || slices.Contains(r.operands, "push")) {
 		hidden = true
 	}
@@ -84,24 +64,21 @@ func (s *Shell) sqlEffects(a *Act, p program, in stream) []Effect {
 
 // connection names what a client connects to: by its options, its environment, its operands and
 // the hosts around it.
-func (s *Shell) connection(a *Act, client sqlClient, r read, operands []string) (targets Targets) {
-	for _, name := range client.target {
+func (s *Shell) connection(a *Act, p program, r read, operands []string) (targets Targets) {
+	file := p.says("sql", "file")
+	for _, name := range p["target"] {
 		targets = append(targets, targetsOf(r.options[name])...)
 	}
 	for _, name := range []string{"PGHOST", "PGDATABASE", "PGSERVICE", "MYSQL_HOST", "DATABASE_URL"} {
-		if v := a.Env[name]; v != "" {
-			targets = append(targets, targetsOf([]string{v})...)
-		} else if v := s.env[name]; v != "" {
-			targets = append(targets, targetsOf([]string{v})...)
-		}
+		targets = append(targets, targetsOf([]string{cmp.Or(a.Env[name], s.env[name])})...)
 	}
 	for _, w := range operands {
-		if client.file {
+		if file {
 			w = s.path(strings.TrimSuffix(strings.TrimPrefix(w, "file:"), "?mode=rw"))
 		}
 		targets = append(targets, targetsOf([]string{w})...)
 	}
-	if client.file && len(operands) == 0 {
+	if file && len(operands) == 0 {
 		targets = Targets{memoryDatabase}
 	}
 	for _, h := range s.where {
@@ -121,17 +98,17 @@ func (t Targets) passing() bool {
 }
 
 // clientScripts is the SQL that a client is told to run; hidden tells that some of it is not seen.
-func (s *Shell) clientScripts(a *Act, client sqlClient, r read, operands []string, in stream) (scripts []string, hidden bool) {
+func (s *Shell) clientScripts(a *Act, p program, r read, operands []string, in stream) (scripts []string, hidden bool) {
 	told := false
-	for _, name := range client.Run {
+	for _, name := range p["query"] {
 		for _, v := range r.options[name] {
 			scripts, told = append(scripts, v), true
 		}
 	}
-	if client.rest && len(operands) > 0 {
+	if p.says("sql", "rest") && len(operands) > 0 {
 		scripts, told = append(scripts, strings.Join(operands, ";\n")), true
 	}
-	for _, name := range client.Files {
+	for _, name := range p["queries"] {
 		for _, v := range r.options[name] {
 			told = true
 			f := s.read(s.path(v))

@@ -7,25 +7,6 @@ import (
 	"strings"
 )
 
-// wrapper describes a program that runs another program. What it runs is the act; it is none.
-type wrapper struct {
-	skip  int    // operands before the program: timeout's duration, chroot's root
-	text  string // an option whose value is a script; "*" means the operands are one
-	env   bool   // NAME=value may stand before the program
-	where bool   // the operand that is skipped names a host or container
-	shell bool   // without a program it is a shell
-}
-
-// wrapperOf is what the table says of a program, or a program with its subcommands, that runs another.
-func wrapperOf(key string) wrapper {
-	p := programOf(key)
-	w := wrapper{skip: p.number("runs", "skip"), env: p.says("runs", "env"), where: p.says("runs", "where"), shell: p.says("runs", "shell")}
-	if w.text, _ = p.pair("runs", "text"); p.says("runs", "script") {
-		w.text = "*"
-	}
-	return w
-}
-
 // imageProgram is the program that an image is named after, and likely runs.
 func imageProgram(image string) string {
 	name, _, _ := strings.Cut(path.Base(image), "@")
@@ -39,7 +20,7 @@ func imageProgram(image string) string {
 	return name
 }
 
-// unwrap runs what a wrapper runs. It reports false when the words are no wrapper.
+// unwrap runs what a wrapper runs, which is the act; the wrapper is none. It reports false when the words are no wrapper.
 func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream, bool) {
 	if name := words[0]; programOf(name).has("packages") {
 		// They run the programs of the package by their mere name.
@@ -51,30 +32,32 @@ func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream
 	if key == "" {
 		return stream{}, false
 	}
-	w := wrapperOf(key)
-	name := words[0]
-	args := words[used:]
-	r := readOptions(key, OptionsOf()[key], args, true)
+	p, name := programOf(key), words[0]
+	skip := p.number("runs", "skip")     // operands before the program: timeout's duration, chroot's root
+	option, _ := p.pair("runs", "text")  // whose value is a script
+	operands := p.says("runs", "script") // they are one
+	elsewhere := p.says("runs", "where") // the operand that is skipped names a host or container
+	r := readOptions(key, OptionsOf()[key], words[used:], true)
 	if _, help := r.options["help"]; help && name != "docker" {
 		return stream{}, true
 	}
 	for _, v := range r.options["o"] {
 		s.sshOption(name, v)
 	}
-	text, scripted := r.options[w.text]
+	text, scripted := r.options[option]
 	rest := r.operands
-	if w.env {
+	if p.says("runs", "env") { // NAME=value may stand before the program
 		rest, env = s.assignments(rest, env)
 	}
 	if split := r.options["split-string"]; name == "env" && len(split) > 0 {
 		return s.within("", func() stream { return s.script(strings.Join(append(split, rest...), " "), in) }), true
 	}
-	if scripted = scripted || w.skip > 0 && w.text != "" && w.text != "*"; scripted && len(text) == 0 && len(rest) > w.skip {
+	if scripted = scripted || skip > 0 && option != "" && !operands; scripted && len(text) == 0 && len(rest) > skip {
 		// These take their options behind the operand too.
-		more := readOptions(key, OptionsOf()[key], rest[w.skip:], true)
+		more := readOptions(key, OptionsOf()[key], rest[skip:], true)
 		maps.Copy(r.options, more.options)
-		text, scripted = more.options[w.text]
-		rest = append(rest[:w.skip:w.skip], more.operands...)
+		text, scripted = more.options[option]
+		rest = append(rest[:skip:skip], more.operands...)
 	}
 	if dir := r.options["chdir"]; len(dir) > 0 {
 		old := s.dir
@@ -82,12 +65,12 @@ func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream
 		defer func() { s.dir = old }()
 	}
 	skipped := ""
-	if n := min(w.skip, len(rest)); n > 0 {
+	if n := min(skip, len(rest)); n > 0 {
 		skipped = rest[n-1]
 		rest = rest[n:]
 	}
 	where := ""
-	if w.where {
+	if elsewhere {
 		where = host(skipped)
 		rest = s.noteOuter(key, words, skipped, rest, r.options)
 	}
@@ -95,14 +78,14 @@ func (s *Shell) unwrap(words []string, env map[string]string, in stream) (stream
 		switch {
 		case scripted && len(text) > 0:
 			return s.script(strings.Join(text, "\n"), in)
-		case len(rest) == 0 && (w.where || w.shell):
+		case len(rest) == 0 && (elsewhere || p.says("runs", "shell")):
 			// A shell of its own, which reads what is fed to it.
 			return s.feed(in)
 		case len(rest) == 0 && name == "env":
 			return stream{given: true, secrets: true}
 		case len(rest) == 0:
 			return in
-		case w.text == "*":
+		case operands:
 			return s.script(join(rest, len(rest) == 1), in)
 		}
 		return s.command(rest, env, in)

@@ -175,6 +175,19 @@ func (g *Guard) Judge(ctx context.Context, action Action) Verdict {
 	return v
 }
 
+// Explain is Judge, and the commands that the action comes to, those that are a part of another apart.
+func (g *Guard) Explain(ctx context.Context, action Action) (v Verdict, acts []*act.Act) {
+	c, v := g.judge(ctx, action, g.memory(&action))
+	for _, s := range c.read {
+		for _, a := range s.Acts {
+			if !a.Within && a.Name != act.SetsVariable {
+				acts = append(acts, a)
+			}
+		}
+	}
+	return v, acts
+}
+
 // Aside is Judge where nobody knows what agents made before: alone tells that the action changes no file, so that it would be judged alike where that is
 // known, and so will what follows it.
 func (g *Guard) Aside(ctx context.Context, action Action) (v Verdict, alone bool) {

@@ -217,25 +217,6 @@ func (r *Rule) Under(modes Modes) *Rule {
 	return &next
 }
 
-// Acts are the commands that an action comes to, those that are a part of another apart.
-func Acts(action Action) (acts []*act.Act) {
-	proposals, _ := act.Proposals(action.Command, action.Tool, action.Args, action.Folder)
-	for _, p := range proposals {
-		text := act.Tidy(p.Text)
-		if len(text) > act.MaxInput {
-			continue
-		}
-		s := act.NewShell(p.Dir)
-		(&checking{}).follow(s, p, text)
-		for _, a := range s.Acts {
-			if !a.Within && a.Name != act.SetsVariable {
-				acts = append(acts, a)
-			}
-		}
-	}
-	return acts
-}
-
 // Bounds of a look at a project: enough for its upper folders.
 const (
 	maxSeen     = 2000 // files and folders

@@ -149,8 +149,8 @@ func FuzzPacks(f *testing.F) {
 	guard := packGuard()
 	f.Fuzz(func(t *testing.T, command string) {
 		guard.Check(t.Context(), rule.Action{Command: command})
-		_ = rule.Acts(rule.Action{Command: "pwsh -c '" + command + "'"})
-		_ = rule.Acts(rule.Action{Command: "make -f - <<'E'\n" + command + "\nE"})
+		guard.Explain(t.Context(), rule.Action{Command: "pwsh -c '" + command + "'"})
+		guard.Explain(t.Context(), rule.Action{Command: "make -f - <<'E'\n" + command + "\nE"})
 		if packs, err := rule.ReadPacks(command); err != nil && packs != nil {
 			t.Errorf("half of the packs: %v", err)
 		}

@@ -27,20 +27,14 @@ func compilePattern(pattern string, force bool) (*regexp.Regexp, error) {
 	if len(pattern) > maxPattern {
 		return nil, &errs.Error{Code: errs.TooLarge, Field: "pattern", Message: "is longer than 1000 bytes"}
 	}
-	tree, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return nil, errs.InvalidField("pattern", "is no regular expression (RE2): %v", err)
-	}
-	program, err := syntax.Compile(tree.Simplify())
-	if err != nil {
-		return nil, errs.InvalidField("pattern", "is no regular expression (RE2): %v", err)
-	}
-	if len(program.Inst) > maxInstructions {
-		return nil, errs.InvalidField("pattern", "costs too much: it compiles to %d instructions, more than %d; write fewer or smaller repetitions", len(program.Inst), maxInstructions)
-	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
 		return nil, errs.InvalidField("pattern", "is no regular expression (RE2): %v", err)
+	}
+	tree, _ := syntax.Parse(pattern, syntax.Perl) // it was compiled
+	program, _ := syntax.Compile(tree.Simplify()) // from the same
+	if len(program.Inst) > maxInstructions {
+		return nil, errs.InvalidField("pattern", "costs too much: it compiles to %d instructions, more than %d; write fewer or smaller repetitions", len(program.Inst), maxInstructions)
 	}
 	fits, example := 0, ""
 	for _, everyday := range everyday() {

@@ -205,8 +205,7 @@ func namesProgram(command string) bool {
 	if slices.Contains([]string{"reboot", "poweroff", "halt", "shutdown", "visudo", "vipw", "history"}, name) {
 		return false
 	}
-	client, _ := act.SQLClient(name)
-	return act.KnownProgram(name) || client.Operands > 0
+	return act.KnownProgram(name) || act.NamesDatabase(name)
 }
 
 // minds reports whether the rule is about how a command is run, not about which.
