@@ -268,6 +268,17 @@ func TestInterLockIsOff(t *testing.T) {
 	}
 }
 
+// sendDatagram sends one datagram from a socket of its own.
+func sendDatagram(t *testing.T, to netip.AddrPort, datagram []byte) {
+	t.Helper()
+	connection, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	_, _ = connection.Write(datagram) // some systems say here that nobody hears
+}
+
 // TestInterLockStopsHearingStrangers: who is not listed is heard as long as the
 // router is open to everybody on this machine, and no longer.
 func TestInterLockStopsHearingStrangers(t *testing.T) {
@@ -283,9 +294,7 @@ func TestInterLockStopsHearingStrangers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := interlock.Send(to, datagram); err != nil {
-			t.Fatal(err)
-		}
+		sendDatagram(t, to, datagram)
 	}
 	knock("before")
 	eventually(t, "a stranger is heard", func() bool { return mesh(t, a).Heard["OPERATION_COMPLETE"] == 1 })
@@ -379,7 +388,7 @@ func TestInterLockGarbage(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "a peer is heard after the garbage", func() bool {
-		_ = interlock.Send(to, datagram)
+		sendDatagram(t, to, datagram)
 		return mesh(t, a).Heard["HEARTBEAT"] == 1
 	})
 	if after, _ := json.Marshal(statsOf(t, a)); string(after) != string(before) {

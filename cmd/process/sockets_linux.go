@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"net"
 	"net/netip"
 	"os"
@@ -30,13 +31,25 @@ const (
 // PortHolder names the process that listens on a TCP port of this machine, such as "mailpit (process 4711)". It is empty
 // if nobody does, or if the process is another user's, whose sockets nobody else may see.
 func PortHolder(port int) string {
-	end := fmt.Sprintf(":%04X", port)
-	dir := holder(func(_ string, s socket) bool { return s.state == listening && strings.HasSuffix(s.local, end) })
-	if dir == "" {
+	end, inode := fmt.Sprintf(":%04X", port), ""
+	for _, s := range sockets(tableIPv4, tableIPv6) {
+		if s.state == listening && strings.HasSuffix(s.local, end) {
+			inode = s.inode
+			break
+		}
+	}
+	if inode == "" || inode == "0" {
 		return ""
 	}
-	command, _ := os.ReadFile(filepath.Join(dir, "comm")) // it may have just ended
-	return fmt.Sprintf("%s (process %s)", strings.TrimSpace(string(command)), filepath.Base(dir))
+	open, _ := filepath.Glob("/proc/[0-9]*/fd/*") // the pattern is well formed
+	for _, name := range open {
+		if to, err := os.Readlink(name); err == nil && to == "socket:["+inode+"]" {
+			dir := filepath.Dir(filepath.Dir(name))
+			command, _ := os.ReadFile(filepath.Join(dir, "comm")) // it may have just ended
+			return fmt.Sprintf("%s (process %s)", strings.TrimSpace(string(command)), filepath.Base(dir))
+		}
+	}
+	return ""
 }
 
 // PeerUID is the user whose socket is at the other end of a connection over this machine's loopback, by the
@@ -46,11 +59,11 @@ func PeerUID(here, there netip.AddrPort) (uid int, found bool) {
 		return uid, true
 	}
 	for range peerLooks {
-		s, ok := find(func(table string, s socket) bool {
-			return s.state == connected && s.inode != "0" && s.local == inTable(table, there) && s.remote == inTable(table, here)
-		})
-		if uid, err := strconv.Atoi(s.uid); ok && err == nil {
-			return uid, true
+		for table, s := range sockets(tableIPv4, tableIPv6) {
+			if s.state == connected && s.inode != "0" && s.local == inTable(table, there) && s.remote == inTable(table, here) {
+				uid, err := strconv.Atoi(s.uid)
+				return uid, err == nil
+			}
 		}
 	}
 	return 0, false
@@ -58,8 +71,12 @@ func PeerUID(here, there netip.AddrPort) (uid int, found bool) {
 
 // KnowsPeers tells whether this system shows whose sockets there are: it must show this process's own, which listens at an address.
 func KnowsPeers(listener netip.AddrPort) bool {
-	s, ok := find(func(table string, s socket) bool { return s.state == listening && s.local == inTable(table, listener) })
-	return ok && s.uid == strconv.Itoa(os.Geteuid())
+	for table, s := range sockets(tableIPv4, tableIPv6) {
+		if s.state == listening && s.local == inTable(table, listener) {
+			return s.uid == strconv.Itoa(os.Geteuid())
+		}
+	}
+	return false
 }
 
 // The kernel's tables of TCP sockets.
@@ -83,54 +100,26 @@ func inTable(table string, address netip.AddrPort) string {
 	return fmt.Sprintf("%s:%04X", b.String(), address.Port())
 }
 
-// holder is the folder in /proc of the process that has the socket that fits.
-func holder(fits func(table string, s socket) bool) string {
-	s, ok := find(fits)
-	if !ok || s.inode == "0" {
-		return ""
-	}
-	open, _ := filepath.Glob("/proc/[0-9]*/fd/*") // the pattern is well formed
-	for _, name := range open {
-		if to, err := os.Readlink(name); err == nil && to == "socket:["+s.inode+"]" {
-			return filepath.Dir(filepath.Dir(name))
-		}
-	}
-	return ""
-}
-
 // socket is a row of a table.
 type socket struct{ local, remote, state, uid, inode string }
 
-// find is the first socket of the kernel's tables that fits.
-func find(fits func(table string, s socket) bool) (socket, bool) {
-	for _, table := range []string{tableIPv4, tableIPv6} {
-		if s, ok := findIn(table, fits); ok {
-			return s, true
+// sockets are the rows of the kernel's tables, each with its table.
+func sockets(tables ...string) iter.Seq2[string, socket] {
+	return func(yield func(table string, s socket) bool) {
+		for _, table := range tables {
+			file, err := os.Open(table)
+			if err != nil {
+				continue
+			}
+			defer file.Close()
+			lines := bufio.NewScanner(file)
+			for n := 0; n < maxTable && lines.Scan(); n++ {
+				if fields := strings.Fields(lines.Text()); len(fields) >= 10 && !yield(table, socket{fields[1], fields[2], fields[3], fields[7], fields[9]}) {
+					return
+				}
+			}
 		}
 	}
-	return socket{}, false
-}
-
-func findIn(table string, fits func(table string, s socket) bool) (socket, bool) {
-	file, err := os.Open(table)
-	if err != nil {
-		return socket{}, false
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	for range maxTable {
-		if !lines.Scan() {
-			break
-		}
-		fields := strings.Fields(lines.Text())
-		if len(fields) < 10 {
-			continue
-		}
-		if s := (socket{fields[1], fields[2], fields[3], fields[7], fields[9]}); fits(table, s) {
-			return s, true
-		}
-	}
-	return socket{}, false
 }
 
 // peerUID is the user of the program that made the other end of a socket.

@@ -80,11 +80,12 @@ type Scan struct {
 // one. domain is that of files that say none.
 func (d *Dir) Scan(domain string) (Scan, error) {
 	var scan Scan
-	names := []string{}
+	names, levels := []string{}, map[string]lesson.Level{}
 	for _, level := range lesson.Levels() {
 		if err := d.walk(places[level], &names, &scan); err != nil {
 			return scan, err
 		}
+		levels[places[level]] = level
 	}
 	refuse := func(name, id, why string) { scan.Refused = append(scan.Refused, Trouble{name, id, why}) }
 	folded, ids := map[string]int{}, map[string][]string{}
@@ -102,8 +103,7 @@ func (d *Dir) Scan(domain string) (Scan, error) {
 			continue
 		}
 		place, _, _ := strings.Cut(name, "/")
-		level, _ := levelOf(place)
-		draft, err := Parse(text, level, domain)
+		draft, err := Parse(text, levels[place], domain)
 		if err != nil {
 			refuse(name, draft.ID, reason(err))
 			continue

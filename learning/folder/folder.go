@@ -40,13 +40,3 @@ type Trouble struct {
 	ID   string `json:"id,omitempty"`
 	Why  string `json:"reason"`
 }
-
-// levelOf is the level whose folder has that name.
-func levelOf(place string) (lesson.Level, bool) {
-	for level, name := range places {
-		if name == place {
-			return level, true
-		}
-	}
-	return "", false
-}

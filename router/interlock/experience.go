@@ -21,24 +21,11 @@ func experienceOf(d admitted) experience.Draft {
 		DurationMS: m.milliseconds("duration_ms", "elapsed_ms", "duration"),
 	}
 	draft.ServerName = cmp.Or(draft.ServerName, d.Sender)
-	switch d.Signal {
-	case BuildCompleted:
-		draft.OperationType = "build"
-	case VerificationResult:
-		draft.OperationType = "verification"
-	case ValidationApproved, ValidationRejected:
-		draft.OperationType = "validation"
-	default:
-		if draft.OperationType = m.text("operation_type", "operation", "type"); draft.OperationType == "" {
-			draft.OperationType = "operation"
-		}
+	of := meanings[d.Signal]
+	if draft.OperationType, draft.Outcome = of.operation, of.outcome; draft.OperationType == "" {
+		draft.OperationType = cmp.Or(m.text("operation_type", "operation", "type"), "operation")
 	}
-	switch d.Signal {
-	case ValidationApproved:
-		draft.Outcome = learning.ResultSuccess
-	case ValidationRejected:
-		draft.Outcome = learning.ResultFailure
-	default:
+	if draft.Outcome == "" {
 		draft.Outcome = m.result("outcome", "success", "result", "status", "verified", "passed", "approved", "ok")
 	}
 	if draft.Outcome == "" { // what says nothing of its outcome is no success
@@ -48,11 +35,11 @@ func experienceOf(d admitted) experience.Draft {
 		}
 	}
 	draft.Metadata.Triggers = []string{d.Signal.String()}
-	if tool := makers[d.Signal]; tool != "" {
+	if of.tool != "" {
 		if draft.Solution == nil {
 			draft.Solution = &experience.Solution{}
 		}
-		draft.Solution.Tool = cmp.Or(draft.Solution.Tool, tool)
+		draft.Solution.Tool = cmp.Or(draft.Solution.Tool, of.tool)
 	}
 	draft.QualityScore = m.share("quality_score", "quality", "score", "confidence")
 	draft.Notes = m.text("notes", "message", "reason", "summary", "error", "details")
@@ -67,9 +54,16 @@ func experienceOf(d admitted) experience.Draft {
 	return draft
 }
 
-// makers are the tools that a signal comes from where it names none, as the original has them.
-var makers = map[Signal]string{
-	VerificationResult: "verifier", ValidationApproved: "context-guardian-validation", ValidationRejected: "context-guardian-validation",
+// meanings are what signals say by themselves, as the original has it: what was done, how it went, and by which tool where they name none.
+var meanings = map[Signal]struct {
+	operation string
+	outcome   learning.Result
+	tool      string
+}{
+	BuildCompleted:     {operation: "build"},
+	VerificationResult: {operation: "verification", tool: "verifier"},
+	ValidationApproved: {"validation", learning.ResultSuccess, "context-guardian-validation"},
+	ValidationRejected: {"validation", learning.ResultFailure, "context-guardian-validation"},
 }
 
 // problemOf takes what was to be solved: an object as the experience server has it, a text, or members of their own.

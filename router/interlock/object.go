@@ -24,14 +24,12 @@ func readObject(text []byte) (map[string]any, error) {
 		return nil, RefusedUTF8
 	}
 	r := objectReader{decoder: json.NewDecoder(bytes.NewReader(text))}
-	if first, err := r.token(); err != nil || first != json.Delim('{') {
-		return nil, RefusedJSON
-	}
-	object, err := r.object(1)
+	value, err := r.value(0)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.decoder.Token(); !errors.Is(err, io.EOF) {
+	object, is := value.(map[string]any)
+	if _, err := r.decoder.Token(); !is || !errors.Is(err, io.EOF) {
 		return nil, RefusedJSON
 	}
 	return object, nil
@@ -54,57 +52,44 @@ func (r *objectReader) token() (json.Token, error) {
 	return token, nil
 }
 
-// object reads the members after an opening brace.
-func (r *objectReader) object(depth int) (map[string]any, error) {
-	if depth > MaxDepth {
-		return nil, RefusedDepth
-	}
-	object := map[string]any{}
-	for {
-		token, err := r.token()
-		if err != nil {
-			return nil, err
-		}
-		name, isName := token.(string)
-		if !isName {
-			return object, nil // the decoder lets nothing but the closing brace stand here
-		}
-		if _, twice := object[name]; twice {
-			return nil, RefusedDuplicate
-		}
-		if object[name], err = r.value(depth); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// array reads the values after an opening bracket.
-func (r *objectReader) array(depth int) ([]any, error) {
-	if depth > MaxDepth {
-		return nil, RefusedDepth
-	}
-	list := []any{}
-	for r.decoder.More() {
-		value, err := r.value(depth)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, value)
-	}
-	_, err := r.token()
-	return list, err
-}
-
+// value reads a value that lies so many objects and arrays deep.
 func (r *objectReader) value(depth int) (any, error) {
 	token, err := r.token()
-	if err != nil {
+	opens, nests := token.(json.Delim)
+	switch {
+	case err != nil || !nests:
+		return token, err
+	case depth >= MaxDepth:
+		return nil, RefusedDepth
+	}
+	object, list := map[string]any{}, []any{}
+	for r.decoder.More() {
+		name := ""
+		if opens == '{' {
+			token, err := r.token()
+			if err != nil {
+				return nil, err
+			}
+			name, _ = token.(string) // the decoder lets nothing else stand here
+			if _, twice := object[name]; twice {
+				return nil, RefusedDuplicate
+			}
+		}
+		value, err := r.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		if opens == '{' {
+			object[name] = value
+		} else {
+			list = append(list, value)
+		}
+	}
+	if _, err := r.token(); err != nil {
 		return nil, err
 	}
-	switch token {
-	case json.Delim('{'):
-		return r.object(depth + 1)
-	case json.Delim('['):
-		return r.array(depth + 1)
+	if opens == '{' {
+		return object, nil
 	}
-	return token, nil
+	return list, nil
 }

@@ -28,14 +28,3 @@ func Listen(address string) (*net.UDPConn, error) {
 	_ = udp.SetReadBuffer(socketBuffer)
 	return udp, nil
 }
-
-// Send sends one datagram from a socket of its own, for whoever tries the mesh by hand.
-func Send(to netip.AddrPort, datagram []byte) error {
-	connection, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
-	if err != nil {
-		return err
-	}
-	defer connection.Close()
-	_, err = connection.Write(datagram)
-	return err
-}
