@@ -1,6 +1,9 @@
 package process
 
-import "sync"
+import (
+	"os"
+	"sync"
+)
 
 // MaxAncestors bounds how far up Ancestors looks: an agent's own program stands
 // some few places above the shell that it runs a command in.
@@ -24,7 +27,7 @@ const (
 
 // Ancestors are the processes that this one descended from when it first asked, its parent first. It ends
 // where the platform says no more; where it says nothing, none are known.
-var Ancestors = sync.OnceValue(func() []Ancestor { return chain(parent()) })
+var Ancestors = sync.OnceValue(func() []Ancestor { return chain(os.Getppid()) })
 
 // chain is a process and those above it.
 func chain(from int) (chain []Ancestor) {

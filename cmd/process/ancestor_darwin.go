@@ -2,14 +2,11 @@ package process
 
 import (
 	"bytes"
-	"os"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
-
-func parent() int { return os.Getppid() }
 
 // look reads a process from sysctl(3): kern.proc.pid has its parent and its beginning,
 // kern.procargs2 its arguments after their number and the program's path.

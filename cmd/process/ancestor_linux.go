@@ -1,14 +1,11 @@
 package process
 
 import (
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/skillrouter/skillrouter/internal/file"
 )
-
-func parent() int { return os.Getppid() }
 
 // look reads a process from proc(5): in its stat, after the name in parentheses, the
 // second word is the parent and the twentieth when it began, in ticks since the machine did.

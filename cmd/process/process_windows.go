@@ -79,8 +79,6 @@ func Replace(program string, args []string) (code int, err error) {
 	return 0, err
 }
 
-func parent() int { return os.Getppid() }
-
 // look reads a process from a snapshot of all: its parent and the name of its program,
 // which is all that is told of its arguments. Its beginning it says itself.
 func look(pid int) (one Ancestor, above int, ok bool) {

@@ -28,6 +28,23 @@ func TestHarms(t *testing.T) {
 	}
 }
 
+// TestIncluded: who ends processes by a pattern of their names ends those of that name, too.
+func TestIncluded(t *testing.T) {
+	for command, want := range map[string]string{"pkill node": "killall node", "pkill -9 a b": "killall a b", "pkill -u root": "killall", "pkill -f node": ""} {
+		s := NewShell("")
+		s.Follow(Proposal{}, command)
+		got := ""
+		for _, a := range s.Acts {
+			if a.Within {
+				got = strings.Join(append([]string{a.Name}, a.Words...), " ")
+			}
+		}
+		if got != want {
+			t.Errorf("%s includes %q, want %q", command, got, want)
+		}
+	}
+}
+
 // TestMemory: what an agent made is known in its next action, up to a bound.
 func TestMemory(t *testing.T) {
 	m := &Memory{}

@@ -64,10 +64,6 @@ func (a *Act) implied() (out []*Act) {
 				out = append(out, as("ufw", words...))
 			}
 		}
-	case "pkill":
-		if len(a.Options["full"]) == 0 {
-			out = append(out, as("killall", a.Words...))
-		}
 	case "kill":
 		for _, w := range a.Words {
 			if name, ok := strings.CutPrefix(w, pidOf); ok {

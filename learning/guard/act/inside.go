@@ -145,15 +145,6 @@ func (s *Shell) gitRuns(a *Act, words []string, in stream) (stream, bool) {
 			s.script(command, stream{})
 		}
 	}
-	for i, w := range words {
-		for _, o := range []string{"--upload-pack", "--receive-pack"} {
-			if command, joined := strings.CutPrefix(w, o+"="); joined {
-				s.script(command, stream{})
-			} else if w == o && i+1 < len(words) {
-				s.script(words[i+1], stream{})
-			}
-		}
-	}
 	var text string
 	for _, c := range a.Options["c"] {
 		if v, ok := strings.CutPrefix(c, "alias."+sub+"="); ok {

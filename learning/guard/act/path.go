@@ -43,14 +43,9 @@ func Clean(dir, p string) string {
 		return ""
 	}
 	p = strings.TrimPrefix(p, "file://")
-	for _, home := range []string{"${HOME}", "$HOME"} {
-		if rest, ok := strings.CutPrefix(p, home); ok && (rest == "" || rest[0] == '/') {
-			p = "~" + rest
-		}
-	}
-	for _, here := range []string{"${PWD}", "$PWD"} {
-		if rest, ok := strings.CutPrefix(p, here); ok && (rest == "" || rest[0] == '/') {
-			p = "." + rest
+	for _, known := range [][2]string{{"${HOME}", "~"}, {"$HOME", "~"}, {"${PWD}", "."}, {"$PWD", "."}} {
+		if within(p, known[0]) {
+			p = known[1] + p[len(known[0]):]
 		}
 	}
 	if dir != "" && !rooted(p) {
@@ -65,8 +60,8 @@ func Clean(dir, p string) string {
 	p = path.Clean(p)
 	// The process's own root is another name of the root.
 	for _, alias := range []string{"/proc/self/root", "/proc/1/root"} {
-		if rest, ok := strings.CutPrefix(p, alias); ok && (rest == "" || rest[0] == '/') {
-			p = path.Clean("/" + rest)
+		if within(p, alias) {
+			p = path.Clean("/" + p[len(alias):])
 		}
 	}
 	return p

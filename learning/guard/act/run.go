@@ -221,11 +221,8 @@ func (s *Shell) act(name string, words []string, env map[string]string, in strea
 	for i := range a.Effects {
 		a.Effects[i].Narrow = a.Effects[i].Narrow || in.narrow && a.Effects[i].Kind == EffectDelete
 	}
-	s.note(a)
+	s.noteFully(a)
 	s.makes(a)
-	for _, part := range a.implied() {
-		s.note(part)
-	}
 	return s.output(name, words, a, in)
 }
 
