@@ -67,7 +67,11 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 		return nil, err
 	}
 	if len(names) == len(database.Names()) {
-		if err := wellStored(ctx, data, "%s is not as it was stored: skillrouter verify --data %[1]s says what is wrong. Nothing was moved."); err != nil {
+		found, err := VerifyFolder(ctx, data)
+		if err == nil && !found.OK {
+			err = errs.Errorf(errs.Conflict, "%s is not as it was stored: skillrouter verify %[1]s says what is wrong. Nothing was moved.", data)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -93,106 +97,6 @@ func MoveToServer(ctx context.Context, data, address string) (moved []MovedDatab
 		}
 	}
 	return moved, database.SyncFolder(data)
-}
-
-// wellStored looks a data folder through, and refuses one in which something is wrong.
-func wellStored(ctx context.Context, data, refusal string) error {
-	found, err := VerifyFolder(ctx, data)
-	if err == nil && !found.OK {
-		err = errs.Errorf(errs.Conflict, refusal, data)
-	}
-	return err
-}
-
-// comingSuffix ends the names of database files that are being made of a server's rows.
-const comingSuffix = ".coming"
-
-// MoveToFiles copies the databases of a PostgreSQL server, which no router uses meanwhile, into files of a data folder that has none: all
-// rows with their numbers. What is on the server stays there. If it is cut off it is run again.
-func MoveToFiles(ctx context.Context, data, address string) (moved []MovedDatabase, err error) {
-	server, err := postgres.Parse(address)
-	if err != nil {
-		return nil, err
-	}
-	if err := prepareFolder(data); err != nil {
-		return nil, err
-	}
-	held := newLife(slog.New(slog.DiscardHandler))
-	defer func() { err = errors.Join(err, held.stop()) }()
-	if err := held.takes(data); err != nil {
-		return nil, err
-	}
-	paths := map[string]string{}
-	var there []string
-	for _, name := range database.Names() {
-		if paths[name] = filepath.Join(data, name+".db"); fileThere(paths[name]) {
-			there = append(there, paths[name])
-		}
-	}
-	begun := len(there) == 1 // it was cut off between the two names
-	for _, path := range paths {
-		begun = begun && fileThere(path) != fileThere(path+comingSuffix)
-	}
-	if len(there) > 0 && !begun {
-		return nil, errs.Errorf(errs.Conflict, "%s is there: name a data folder that has no memory of its own", there[0])
-	}
-	if !begun {
-		if err := thereOnServer(ctx, server); err != nil {
-			return nil, err
-		}
-		if err := moveUnderLease(ctx, server, data, held); err != nil {
-			return nil, err
-		}
-		for _, name := range database.Names() {
-			tables, err := moveDatabaseBack(ctx, server, name, paths[name]+comingSuffix)
-			if err != nil {
-				return nil, err
-			}
-			moved = append(moved, movedDatabase(name, tables))
-		}
-	}
-	for _, path := range paths {
-		if err := os.Rename(path+comingSuffix, path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
-	}
-	if err := database.SyncFolder(data); err != nil {
-		return nil, err
-	}
-	return moved, wellStored(ctx, data, "what came is not as it was stored: skillrouter verify --data %s says what is wrong")
-}
-
-// thereOnServer refuses a server that has no databases of this version.
-func thereOnServer(ctx context.Context, server *postgres.Server) error {
-	for _, name := range database.Names() {
-		reader := server.Reader(name, 1)
-		version, err := database.Version(ctx, reader)
-		newest, other := database.NewestVersion(name)
-		switch err = errors.Join(err, other, reader.Close()); {
-		case err != nil:
-			return errs.Wrap(errs.NotFound, err, "%s has no %s: %v", server, server.Schema(name), err)
-		case version != newest:
-			return database.Refusal(server.Schema(name), "has schema version %d, and this program has %d: use the program that made it", version, newest)
-		}
-	}
-	return nil
-}
-
-// moveDatabaseBack copies one into a new file.
-func moveDatabaseBack(ctx context.Context, server *postgres.Server, name, path string) (moved []postgres.Moved, err error) {
-	if err := database.Create(ctx, name, path); err != nil {
-		return nil, err
-	}
-	to, err := database.OpenForWriting(path)
-	if err != nil {
-		return nil, err
-	}
-	reader := server.Reader(name, 1)
-	moved, err = postgres.MoveBack(ctx, reader, to)
-	if err = errors.Join(err, reader.Close(), to.Close()); err != nil {
-		return nil, database.Translate(fmt.Errorf("move %s: %w", server.Schema(name), err))
-	}
-	return moved, database.SyncFile(path)
 }
 
 // moveUnderLease takes the lease of the server's databases, so that no router writes meanwhile.

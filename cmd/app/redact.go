@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,10 +17,6 @@ import (
 	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/learning/lesson"
 )
-
-// redactBatch is how many rows one transaction of a sweep reads. A kill loses
-// at most the work of one, which is done again.
-const redactBatch = 500
 
 // Swept says what a sweep for secrets found in a data folder. It never holds a secret.
 type Swept struct {
@@ -69,9 +64,6 @@ func RedactFolder(ctx context.Context, data string, apply bool, passphrase func(
 		if err := s.database(ctx, name, path); err != nil {
 			return s, fmt.Errorf("%s: %w", name, err)
 		}
-	}
-	if apply { // what an earlier version kept of the texts beside them
-		return s, os.RemoveAll(filepath.Join(data, indexesFolder))
 	}
 	return s, nil
 }
@@ -156,39 +148,24 @@ type sweptRow struct {
 	values []any    // that they are to have
 }
 
-// sweep goes through a table, and writes each batch in a transaction of its own.
+// sweep goes through a table, and writes what changes in one transaction: few rows hold secrets. A kill loses its work, which is done again.
 func (t textTable) sweep(ctx context.Context, db *sql.DB, apply bool, found *SweptTable) error {
-	for after, more := int64(0), true; more; {
-		var changes []sweptRow
-		var err error
-		if changes, after, more, err = t.read(ctx, db, after, found); err != nil {
-			return err
-		}
-		found.Rows += int64(len(changes))
-		if apply && len(changes) > 0 {
-			if err := t.write(ctx, db, changes); err != nil {
-				return err
-			}
-		}
+	changes, err := t.read(ctx, db, found)
+	found.Rows = int64(len(changes))
+	if err == nil && apply && len(changes) > 0 {
+		err = t.write(ctx, db, changes)
 	}
-	return nil
+	return err
 }
 
-// read returns the changes of the rows behind after. A table without row
-// numbers is small, or holds names alone, and is read at once.
-func (t textTable) read(ctx context.Context, db *sql.DB, after int64, found *SweptTable) (changes []sweptRow, last int64, more bool, err error) {
+// read returns the rows that are to change.
+func (t textTable) read(ctx context.Context, db *sql.DB, found *SweptTable) (changes []sweptRow, err error) {
 	list := slices.Clone(t.key)
 	for _, column := range t.columns {
 		list = append(list, quoteName(column))
 	}
-	query := fmt.Sprintf("SELECT %s FROM %s", strings.Join(list, ", "), t.name)
-	numbered := t.key[0] == "rowid"
-	if numbered {
-		query += fmt.Sprintf(" WHERE rowid > %d ORDER BY rowid LIMIT %d", after, redactBatch)
-	}
-	rows, err := db.QueryContext(ctx, query)
-	count := 0
-	err = visit(rows, err, func() error {
+	rows, err := db.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s", strings.Join(list, ", "), t.name))
+	return changes, visit(rows, err, func() error {
 		key, texts := make([]any, len(t.key)), make([]sql.NullString, len(t.columns))
 		into := make([]any, 0, len(key)+len(texts))
 		for i := range key {
@@ -200,16 +177,11 @@ func (t textTable) read(ctx context.Context, db *sql.DB, after int64, found *Swe
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
-		count++
-		if numbered {
-			last, _ = key[0].(int64)
-		}
 		if row := t.clean(key, texts, found); row.names != nil {
 			changes = append(changes, row)
 		}
 		return nil
 	})
-	return changes, last, numbered && count == redactBatch, err
 }
 
 // clean cuts the secrets out of a row, in which nothing changes if there are none.

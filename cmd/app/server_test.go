@@ -224,8 +224,8 @@ func deleteEachKind(ask func(method, path, body string) string) (deleted []delet
 	return deleted
 }
 
-// restoreHalf puts memories back, each as it was.
-func restoreHalf(t *testing.T, ask func(method, path, body string) string, deleted []deletedMemory) {
+// restoreAll puts memories back, each as it was.
+func restoreAll(t *testing.T, ask func(method, path, body string) string, deleted []deletedMemory) {
 	t.Helper()
 	moving := regexp.MustCompile(`,"(?:updated_at|version|use_count|last_used)":[^,}]*`)
 	for _, one := range deleted {
@@ -306,44 +306,10 @@ func TestMoveToServer(t *testing.T) {
 			t.Errorf("%s: %s", path, diff)
 		}
 	}
-	restoreHalf(t, ask, deleted[:len(deleted)/2])
+	restoreAll(t, ask, deleted)
 	if next := ask("POST", "/signal", `{"from_agent_id": "captain", "to_agent_id": "reader", "signal": "next"}`); !strings.Contains(next, `"seq":21`) {
 		t.Errorf("the next message: %s", next)
 	}
-	ask("GET", inbox, "")
-	for i, path := range paths {
-		before[i] = ask("GET", path, "")
-	}
-	if _, err := app.MoveToFiles(t.Context(), t.TempDir(), address); errs.CodeOf(err) != errs.Unavailable {
-		t.Errorf("back while its router runs: %v", err)
-	}
-	stop()
-	if _, err := app.MoveToFiles(t.Context(), t.TempDir(), address+"&port=1"); errs.CodeOf(err) != errs.NotFound {
-		t.Errorf("back from no server: %v", err)
-	}
-	back := files
-	back.Data = t.TempDir()
-	returned, err := app.MoveToFiles(t.Context(), back.Data, address)
-	if err != nil || returned[0].Rows < moved[0].Rows || returned[1].Rows < moved[1].Rows {
-		t.Fatalf("%+v, %v", returned, err)
-	}
-	if _, err := app.MoveToFiles(t.Context(), back.Data, address); errs.CodeOf(err) != errs.Conflict {
-		t.Errorf("back over what is there: %v", err)
-	}
-	askBack, stopBack := serve(back)
-	for i, path := range paths {
-		want, _, _ := strings.Cut(before[i], `],"seen"`)
-		after := askBack("GET", path, "")
-		if diff := cmp.Diff(want, after[:min(len(want), len(after))]); diff != "" {
-			t.Errorf("back, %s: %s", path, diff)
-		}
-	}
-	restoreHalf(t, askBack, deleted[len(deleted)/2:])
-	if next := askBack("POST", "/signal", `{"from_agent_id": "captain", "to_agent_id": "reader", "signal": "next"}`); !strings.Contains(next, `"seq":22`) {
-		t.Errorf("back, the next message: %s", next)
-	}
-	stopBack()
-	_, stop = serve(server)
 	defer stop()
 	other := settings(t)
 	other.Database = ""

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -125,9 +123,6 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	p.lessons = lesson.NewLessons(p.memory, lesson.Options{
 		Options: a.learningOptions(), Patterns: p.patterns, Escalations: p.crossing.rules, DomainOf: p.crossing.lessons.DomainOf, Relevance: a.relevance(), Rules: p.guards,
 	})
-	if err := os.RemoveAll(filepath.Join(a.config.Data, indexesFolder)); err != nil {
-		a.log.Warn("what an earlier version kept of the search indexes cannot be removed", "error", err)
-	}
 	p.facts = fact.NewFacts(p.memory, a.learningOptions())
 	a.runs(ctx, "facts", p.facts.Run)
 	a.streams = append(a.streams, hub.Shutdown)

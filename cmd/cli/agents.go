@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/skillrouter/skillrouter/cmd/locate"
 	"github.com/skillrouter/skillrouter/comms"
@@ -128,7 +127,7 @@ any folders, and {a,b} for either. Brackets are characters of a name, as in src/
 one of these characters. A folder stands for all that lies below it. Patterns are seen from the working folder.`,
 		flags: options{
 			option("for", &lapses, "it lapses after so long without a word from its holder, 1m to 8h"),
-			s.working(&draft.Project),
+			ofProject(&draft.Project, s.workProject, "project of the files (default: the working folder's)"),
 		},
 		before: func() error {
 			if draft.TTLSeconds = int64(lapses / time.Second); draft.TTLSeconds == 0 {
@@ -148,17 +147,6 @@ one of these characters. A folder stands for all that lies below it. Patterns ar
 		},
 		says: "lease {{.ID}}: {{.AgentID}} holds {{.Patterns}}\nIt holds {{until .ExpiresAt}} if nothing is heard of the agent. Give it back: skillrouter leases give {{.ID}}",
 	})
-}
-
-// working binds the flag --project to the project of an agent that works in the working folder.
-func (s *shell) working(p *string) boundFlag {
-	o := option("project", p, "project of the files (default: the working folder's)")
-	o.after = func(flags *pflag.FlagSet) {
-		if !flags.Changed("project") {
-			*p = s.workProject()
-		}
-	}
-	return o
 }
 
 // fromRoot is a pattern as it is seen from the root of the repository, of one that was written in dir.

@@ -107,7 +107,7 @@ none runs on that folder, one is started.`,
 		"setup": s.setupCommand, "hook": s.hookCommand, "demo": s.demoCommand, "export": s.exportCommand,
 		"backup": s.backupCommand, "restore": s.restoreCommand, "verify": s.verifyCommand, "redact": s.redactCommand,
 		"migrate": s.migrateCommand, "call": s.callCommand, "mcp": s.mcpCommand, "token": s.tokenCommand,
-		"doctor": s.doctorCommand, "embeddings": s.embeddingsCommand, "config": s.configCommand, "version": s.versionCommand,
+		"doctor": s.doctorCommand, "config": s.configCommand, "version": s.versionCommand,
 		"agents": s.agentsCommand, "messages": s.messagesCommand,
 		"ui": s.uiCommand, "passphrase": s.passphraseCommand, "share": s.shareCommand, "undo": s.undoCommand, "remind": func() *cobra.Command { return s.remindersAdd("remind") },
 	}

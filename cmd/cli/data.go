@@ -239,20 +239,16 @@ func (s *shell) folderOr(named string) (string, error) {
 }
 
 func (s *shell) migrateCommand() *cobra.Command {
-	var data, to, from string
+	var data, to string
 	return s.local(command{
-		use: "migrate [--to postgres://USER@HOST/NAME]", short: "Move the databases of a data folder that no router holds to a PostgreSQL server, or back",
+		use: "migrate --to postgres://USER@HOST/NAME", short: "Move the databases of a data folder that no router holds to a PostgreSQL server",
 		long: `Checks the databases as verify does, and copies each in one transaction to a server.
 No router may have written into its schemas yet. The files are then called
 learning.db.moved and operational.db.moved. Numbers, ids and cursors stay as they
 are. If it is interrupted, run it again. The router is then started with
---database and the same address.
-
-With --from the databases of a server come back into files of a data folder that
-has none. The rows on the server stay as they are.`,
+--database and the same address.`,
 		flags: options{
 			option("to", &to, "the server, as the setting database names it"),
-			option("from", &from, "the server whose databases come back into files"),
 			option("data", &data, "data folder, instead of that of the settings"),
 		},
 	}, func(ctx context.Context) error {
@@ -260,19 +256,10 @@ has none. The rows on the server stay as they are.`,
 		if err != nil {
 			return err
 		}
-		if (to == "") == (from == "") {
-			return errs.InvalidField("to", "is required, or else from: name the server, postgres://USER@HOST/NAME")
-		}
-		move, address := app.MoveToServer, to
-		if from != "" {
-			move, address = app.MoveToFiles, from
-		}
-		moved, err := move(ctx, data, address)
+		moved, err := app.MoveToServer(ctx, data, to)
 		return printed(s, moved, err, func(w io.Writer, moved []app.MovedDatabase) {
 			tableOf(w, "database rows=ROWS_MOVED tables", "", moved)
-			if to != "" {
-				fmt.Fprintf(w, "the files are kept in %s under names that end in .moved\n", data)
-			}
+			fmt.Fprintf(w, "the files are kept in %s under names that end in .moved\n", data)
 		})
 	})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/skillrouter/skillrouter/cmd/config"
 	"github.com/skillrouter/skillrouter/comms"
 	"github.com/skillrouter/skillrouter/internal/errs"
-	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 	"github.com/skillrouter/skillrouter/operational"
 	"github.com/skillrouter/skillrouter/router/client"
 )
@@ -86,7 +86,9 @@ func (s *shell) demo(ctx context.Context, options demoOptions) error {
 	defer t.close()
 	following, end := context.WithCancel(ctx)
 	defer end()
-	t.begin(ctx)
+	t.say("A router of its own, in a folder that goes away with this tour.")
+	t.start(ctx)
+	t.run(ctx, exitDone, "", "status")
 	t.learning(ctx, options.forgetRule)
 	t.guarding(ctx)
 	t.signalling(following)
@@ -106,72 +108,52 @@ const (
 	demoInstead = "redis-cli -h cache --scan --pattern 'session:*' | xargs redis-cli -h cache DEL"
 )
 
-func (t *tour) begin(ctx context.Context) {
-	t.say("A router of its own, in a folder that goes away with this tour.")
-	t.start(ctx)
-	t.run(ctx, exitDone, "status")
-}
+// emergingPattern is how the list of patterns shows the one that is to be confirmed, after its number.
+var emergingPattern = lazyregexp.New(`(?m)^ *(\d+) .*anti_pattern`)
 
 // learning: three failures become a pattern, and the pattern a rule.
 func (t *tour) learning(ctx context.Context, forget bool) {
-	t.chapter("1. Learning")
+	t.say("1. Learning")
 	t.say("Dana's agent is about to empty a cache. The guard knows nothing against it yet:")
-	t.run(ctx, exitDone, "check", "--agent", "dana", "--", demoMistake)
+	t.run(ctx, exitDone, "Allowed.", "check", "--agent", "dana", "--", demoMistake)
 	t.say("Three others have done so before, and each reports what came of it:")
-	for _, report := range []struct{ title, context, agent, instead string }{
-		{"Emptying the shared Redis lost the job queue", "tests were flaky, so the cache was emptied", "alice", demoInstead},
-		{"FLUSHALL on the shared Redis lost all queued jobs", "sessions were stale, so the cache was emptied", "bob", ""},
-		{"Job queue lost after FLUSHALL of the shared Redis", "a migration wanted an empty cache", "carol", ""},
-	} {
-		args := []string{
-			"lessons", "report", report.title, "--type", "failure", "--domain", "redis", "--severity", "critical",
-			"--context", report.context, "--command", "redis-cli FLUSHALL", "--agent", report.agent,
-		}
-		if report.instead != "" {
-			args = append(args, "--instead", report.instead)
-		}
-		said := t.run(ctx, exitDone, args...)
-		t.claim(strings.Contains(said, "recorded"), "the report of "+report.agent+" is recorded")
+	report := func(title, context, agent string, more ...string) {
+		t.run(ctx, exitDone, "recorded", append([]string{
+			"lessons", "report", title, "--type", "failure", "--domain", "redis", "--severity", "critical",
+			"--context", context, "--command", "redis-cli FLUSHALL", "--agent", agent,
+		}, more...)...)
 	}
+	report("Emptying the shared Redis lost the job queue", "tests were flaky, so the cache was emptied", "alice", "--instead", demoInstead)
+	report("FLUSHALL on the shared Redis lost all queued jobs", "sessions were stale, so the cache was emptied", "bob")
+	report("Job queue lost after FLUSHALL of the shared Redis", "a migration wanted an empty cache", "carol")
 	t.say("That is no accident any more. The router sees what the three have in common:")
-	said := t.run(ctx, exitDone, "patterns", "emerging")
-	t.claim(strings.Contains(said, "the same command: redis-cli FLUSHALL"), "the pattern names the command")
+	said := t.run(ctx, exitDone, "the same command: redis-cli FLUSHALL", "patterns", "emerging")
+	pattern := emergingPattern.FindStringSubmatch(said)
+	if !t.claim(pattern != nil, "there is a pattern of what keeps failing") {
+		return
+	}
 	t.say("Somebody who may decide looks at the evidence and confirms it. From failures alone comes a warning:")
-	t.run(ctx, exitDone, "patterns", "confirm", t.pattern(ctx), "--by", "captain")
-	said = t.run(ctx, exitWarned, "check", "--agent", "dana", "--", demoMistake)
-	t.claim(strings.Contains(said, "Warned."), "the confirmed pattern warns")
+	t.run(ctx, exitDone, "", "patterns", "confirm", pattern[1], "--by", "captain")
+	t.run(ctx, exitWarned, "Warned.", "check", "--agent", "dana", "--", demoMistake)
 	t.say("That it must not happen again at all, somebody has to say:")
 	severity := "critical"
 	if forget {
 		severity = "high" // which blocks nothing
 	}
-	t.run(ctx, exitDone, "lessons", "report", demoRule, "--type", "anti_pattern", "--domain", "redis", "--severity", severity,
+	t.run(ctx, exitDone, "", "lessons", "report", demoRule, "--type", "anti_pattern", "--domain", "redis", "--severity", severity,
 		"--context", "it loses the job queue", "--command", "redis-cli FLUSHALL", "--instead", demoInstead, "--agent", "captain")
-}
-
-// pattern returns the number of the pattern that became of the reports.
-func (t *tour) pattern(ctx context.Context) string {
-	if t.failed != nil {
-		return ""
-	}
-	patterns, err := client.Send(ctx, t.client, lesson.PatternService.List, lesson.PatternFilter{Type: lesson.PatternAntiPattern})
-	if t.fail(err) || !t.claim(len(patterns) > 0, "there is a pattern of what keeps failing") {
-		return ""
-	}
-	return fmt.Sprint(patterns[0].Number)
 }
 
 // guarding: the rule stops the next agent, however the command is written.
 func (t *tour) guarding(ctx context.Context) {
-	t.chapter("2. Guarding")
+	t.say("2. Guarding")
 	t.say("Dana's agent asks again, and writes it otherwise. Hooks of coding agents ask in this way before each command:")
-	said := t.run(ctx, exitRefused, "check", "--agent", "dana", "--", demoAgain)
-	t.claim(strings.Contains(said, "BLOCKED") && strings.Contains(said, "instead: "+demoInstead), "the guard says why, and what to do instead")
+	said := t.run(ctx, exitRefused, "BLOCKED", "check", "--agent", "dana", "--", demoAgain)
+	t.claim(strings.Contains(said, "instead: "+demoInstead), "the guard says what to do instead")
 	t.say("What only looks like it is let through:")
-	t.run(ctx, exitDone, "check", "--agent", "dana", "--", "git commit -m 'explain redis-cli FLUSHALL'")
+	t.run(ctx, exitDone, "Allowed.", "check", "--agent", "dana", "--", "git commit -m 'explain redis-cli FLUSHALL'")
 	t.say("And whoever asks in words is told what the others learned:")
-	said = t.run(ctx, exitDone, "lessons", "search", "stale entries in the cache, can I empty redis?")
-	t.claim(strings.Contains(said, "lost all queued jobs"), "the lessons are found")
+	t.run(ctx, exitDone, "lost all queued jobs", "lessons", "search", "stale entries in the cache, can I empty redis?")
 }
 
 const (
@@ -183,17 +165,14 @@ const (
 
 // signalling: one agent follows its messages, another sends one.
 func (t *tour) signalling(ctx context.Context) {
-	t.chapter("3. Signalling")
+	t.say("3. Signalling")
 	t.say("Two agents. The reviewer follows its messages over a stream that stays open:")
 	t.follow(ctx)
 	t.say("The builder tells it something:")
-	said := t.run(ctx, exitDone, "signal", "reviewer", "review", "--from", "builder", "--text", "branch cache is ready")
-	t.claim(strings.Contains(said, "delivered"), "a listening agent is handed the signal at once")
-	if !t.until(ctx, "the reviewer has the signal", func() bool { return len(t.received()) == 1 }) {
-		return
-	}
+	t.run(ctx, exitDone, "delivered", "signal", "reviewer", "review", "--from", "builder", "--text", "branch cache is ready")
+	t.first = t.next(ctx)
 	t.say("The reviewer's stream brought:")
-	line, err := json.Marshal(t.received()[0])
+	line, err := json.Marshal(t.first)
 	t.fail(err)
 	t.indented(string(line))
 	t.rest(ctx)
@@ -202,12 +181,12 @@ func (t *tour) signalling(ctx context.Context) {
 // resuming: the router is killed while signals are sent. What was acknowledged
 // to the sender arrives, once and in order, and what was learned is still there.
 func (t *tour) resuming(ctx context.Context) {
-	t.chapter("4. Resuming")
+	t.say("4. Resuming")
 	t.say(fmt.Sprintf("The builder sends %d more signals. In the midst of them the router is killed, as by a power cut:", demoSignals))
 	if t.failed != nil {
 		return
 	}
-	acknowledged := []int64{t.received()[0].Seq}
+	acknowledged := []int64{t.first.Seq}
 	for n := range demoSignals {
 		if n == demoSignals/2 {
 			t.indented(fmt.Sprintf("$ kill -9 %d      # after %d signals", t.started.Pid, n))
@@ -223,20 +202,16 @@ func (t *tour) resuming(ctx context.Context) {
 		}
 		acknowledged = append(acknowledged, seq)
 	}
-	if !t.until(ctx, "the reviewer's stream has resumed and has every signal", func() bool { return len(t.received()) >= len(acknowledged) }) {
-		return
-	}
-	var got []int64
-	for _, message := range t.received() {
-		got = append(got, message.Seq)
+	got := []int64{t.first.Seq}
+	for len(got) < len(acknowledged) && t.failed == nil {
+		got = append(got, t.next(ctx).Seq)
 	}
 	if t.claim(slices.Equal(acknowledged, got), "every acknowledged signal arrives once and in order") {
 		t.indented(fmt.Sprintf("acknowledged to the builder: %d\nreceived by the reviewer:    %d, each once and in order", len(acknowledged), len(got)))
 	}
 	t.rest(ctx)
 	t.say("What was learned is there too, and the rule holds:")
-	said := t.run(ctx, exitRefused, "check", "--agent", "dana", "--", demoMistake)
-	t.claim(strings.Contains(said, "BLOCKED"), "the rule outlives the router")
+	t.run(ctx, exitRefused, "BLOCKED", "check", "--agent", "dana", "--", demoMistake)
 }
 
 // send sends the reviewer a signal and returns its number.

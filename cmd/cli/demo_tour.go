@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/skillrouter/skillrouter/internal/committer"
@@ -34,8 +33,8 @@ type tour struct {
 	client  *client.Client
 	failed  error // what did not come about; after it nothing is done, and nothing shown
 
-	mu       sync.Mutex
-	messages []operational.Message // that the reviewer was handed
+	stream chan operational.Message // what the reviewer is handed
+	first  operational.Message      // of that
 }
 
 func newTour(out io.Writer, pace time.Duration) (*tour, error) {
@@ -108,28 +107,41 @@ func (t *tour) follow(ctx context.Context) {
 	if t.failed != nil {
 		return
 	}
-	var open atomic.Bool
-	up := func() { open.Store(true) }
+	open := make(chan struct{})
+	t.stream = make(chan operational.Message, demoSignals+1)
+	up := sync.OnceFunc(func() { close(open) })
 	go func() {
 		_ = t.client.Mailbox.Follow(ctx, client.Follower{AgentID: "reviewer", After: client.FromCursor, Up: up}, func(m operational.Message) error {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.messages = append(t.messages, m)
+			t.stream <- m
 			return nil
 		}) // what is missing then is noticed
 	}()
-	t.until(ctx, "the stream is open", open.Load)
+	awaited(ctx, t, open, "the stream is open")
 }
 
-// received is what the reviewer was handed so far.
-func (t *tour) received() []operational.Message {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return append([]operational.Message(nil), t.messages...)
+// next is the next message that the reviewer is handed.
+func (t *tour) next(ctx context.Context) operational.Message {
+	return awaited(ctx, t, t.stream, "the reviewer's stream has every signal")
 }
 
-// run shows a command and what it prints, and returns that. The tour fails unless the command ends with the exit code want.
-func (t *tour) run(ctx context.Context, want int, args ...string) string {
+// awaited waits for what comes on a channel, unless the tour has failed.
+func awaited[T any](ctx context.Context, t *tour, from <-chan T, what string) (come T) {
+	limited, cancel := context.WithTimeout(ctx, demoPatience)
+	defer cancel()
+	if t.failed == nil {
+		select {
+		case come = <-from:
+		case <-limited.Done():
+			t.fail(ctx.Err())
+			t.claim(false, what)
+		}
+	}
+	return come
+}
+
+// run shows a command and what it prints, and returns that. The tour fails unless the command ends with the exit code want, and
+// prints the text.
+func (t *tour) run(ctx context.Context, want int, text string, args ...string) string {
 	if t.failed != nil {
 		return ""
 	}
@@ -151,6 +163,7 @@ func (t *tour) run(ctx context.Context, want int, args ...string) string {
 	}
 	t.rest(ctx)
 	t.claim(code == want, fmt.Sprintf("skillrouter %s exits with %d; it did with %d", args[0], want, code))
+	t.claim(strings.Contains(said.String(), text), fmt.Sprintf("skillrouter %s prints %q", args[0], text))
 	return said.String()
 }
 
@@ -161,21 +174,6 @@ func (t *tour) claim(holds bool, what string) bool {
 	}
 	return t.failed == nil
 }
-
-// until waits for something to come about, and tells whether it did.
-func (t *tour) until(ctx context.Context, what string, met func() bool) bool {
-	limited, cancel := context.WithTimeout(ctx, demoPatience)
-	defer cancel()
-	for t.failed == nil && !met() {
-		if committer.Pause(limited, probeEvery) != nil {
-			t.fail(ctx.Err())
-			t.claim(false, what)
-		}
-	}
-	return t.failed == nil
-}
-
-func (t *tour) chapter(title string) { t.say(title) }
 
 func (t *tour) say(text string) { t.print("\n" + text + "\n") }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/skillrouter/skillrouter/cmd/config"
 	"github.com/skillrouter/skillrouter/cmd/locate"
 	"github.com/skillrouter/skillrouter/internal/errs"
-	"github.com/skillrouter/skillrouter/learning/shelf"
 	"github.com/skillrouter/skillrouter/router"
 	"github.com/skillrouter/skillrouter/router/client"
 )
@@ -199,10 +198,3 @@ var printProof = page[offlineProof](`{{table "name=PLACE says=STATE setting=SWIT
 {{- if and .Airgapped .Enforced}}
 The setting airgapped is on: the router does not start with one that does.
 {{- end}}`)
-
-func (s *shell) embeddingsCommand() *cobra.Command {
-	return s.does(command{
-		lists: true, use: "embeddings", short: "Show progress of the embedding index", do: shelf.EmbeddingService.Embeddings,
-		says: `{{if eq .State "off"}}No embedding model is configured (llm.embedding_model): search goes by words.{{else}}{{fields .}}{{end}}`,
-	})
-}

@@ -168,9 +168,7 @@ func (of *command) counted(cmd *cobra.Command, args []string) error {
 	if len(missing) <= of.lacks {
 		missing = nil
 	}
-	if file := cmd.Flags().Lookup("file"); file == nil || !file.Changed { // which has what flags say otherwise
-		missing = append(missing, missingFlags(cmd)...)
-	}
+	missing = append(missing, missingFlags(cmd)...)
 	switch last := len(of.places) - 1; {
 	case len(missing) == 1:
 		return fmt.Errorf("%s is missing", missing[0])
@@ -498,7 +496,7 @@ func (s *shell) flag(name string, f operation.Field) boundFlag {
 	case f.Actor:
 		return who(name, to, s.agent, "who does it (SKILLROUTER_AGENT)")
 	case f.Here == "project":
-		return s.belongs(to)
+		return ofProject(to, s.project, `project that it belongs to; "" is none (default: the working folder's)`)
 	}
 	f.Choices = slices.Concat(f.Choices, f.Among)
 	help := cmp.Or(usualHelp[name], f.Help, f.Doc, strings.ReplaceAll(f.Name, "_", " "))
@@ -528,13 +526,12 @@ func who(name string, p *string, find func(flag string) string, help string) bou
 	return o
 }
 
-// belongs binds the flag --project to where something belongs, which is the working
-// folder's project if none is given. An empty one is none.
-func (s *shell) belongs(p *string) boundFlag {
-	o := option("project", p, "project that it belongs to; \"\" is none (default: the working folder's)")
+// ofProject binds the flag --project to where something belongs, which find says if none is given. An empty one is none.
+func ofProject(p *string, find func() string, help string) boundFlag {
+	o := option("project", p, help)
 	o.after = func(flags *pflag.FlagSet) {
 		if !flags.Changed("project") {
-			*p = s.project()
+			*p = find()
 		}
 	}
 	return o

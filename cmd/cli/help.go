@@ -28,7 +28,7 @@ var families = []family{
 	{"team", []string{"agents", "tasks", "messages", "stop", "run"}, []string{"share", "signal", "watch", "leases", "sessions", "recon"}},
 	{"learning", []string{"learn"}, []string{"brief", "replay", "value", "proposals", "patterns", "used", "gaps"}},
 	{"data", []string{"import"}, []string{"backup", "export", "restore", "verify", "redact", "migrate"}},
-	{"admin", []string{"mcp"}, []string{"config", "token", "events", "call", "hook", "interlock", "embeddings", "completion", "help"}},
+	{"admin", []string{"mcp"}, []string{"config", "token", "events", "call", "hook", "interlock", "completion", "help"}},
 }
 
 // grouped makes the groups of help, and replaces what cobra says by itself of all commands.

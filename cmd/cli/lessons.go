@@ -21,6 +21,7 @@ func (s *shell) lessonsCommand() *cobra.Command {
 		long: "Tends the lessons that agents report. A lesson is named by its number, such as 7, or by its id.",
 		rows: lessonRows,
 		plain: []command{
+			s.lessonsAdd(lesson.Draft{}),
 			{use: "list", do: lesson.Service.List},
 			{use: "show LESSON", short: "Show everything that a lesson says", do: lesson.Service.Lesson},
 			s.lessonsEdit("LESSON"),
@@ -68,10 +69,40 @@ successful applications in distinct contexts. A refusal says what is missing.
 			},
 			{use: "history LESSON", short: "Show what happened to a lesson, oldest first", do: lesson.Service.History, rows: "at=WHEN kind=WHAT agent_id=WHO after.level=LEVEL after.status=STATUS before.confidence=WAS after.confidence=CONFIDENCE note"},
 		},
-		more:   append(s.lessonsFolder(), s.lessonsReport(), s.lessonsPreflight(), s.lessonsGuard()),
+		more:   append(s.lessonsFolder(), s.lessonsPreflight(), s.lessonsGuard()),
 		remove: s.retires("Retire a lesson: it is kept with its history, and restore takes it back"),
 	})
 }
+
+// lessonsAdd reports a lesson, which begins as a draft.
+func (s *shell) lessonsAdd(draft lesson.Draft) command {
+	return command{
+		use: "add TITLE --type TYPE --domain DOMAIN", aliases: []string{"report"}, short: "Report a lesson", do: lesson.Service.Report, in: &draft, says: reportedPage,
+		hides: "body contexts level transferability source_case_ids status",
+		long: `Reports what was learned. The same lesson again counts as another occurrence.
+
+  skillrouter lessons add "Never prune volumes on prod" --type anti_pattern --domain docker \
+      --severity critical --command "docker volume prune" --instead "docker volume rm NAME"`,
+		before: func() error {
+			draft.Category = first(draft.Category, draft.Domain)
+			return nil
+		},
+	}
+}
+
+const reportedPage = `lesson {{.Number}} ({{.LessonID}}) {{if .Duplicate}}was known; seen {{.Occurrences}} times now{{else}}recorded{{end}}
+{{- if .Patterns}}
+it belongs to {{count .Patterns "pattern"}}
+{{- end}}
+{{- with .EscalatedTo}}
+escalated to {{.}}
+{{- end}}
+{{- with .Redacted}}
+cut out before it was stored: {{.}}
+{{- end}}
+{{- range .Notes}}
+note: {{.}}
+{{- end}}`
 
 // retires is how a lesson, or the rule that it is, is taken out of use.
 func (s *shell) retires(short string) command {
@@ -90,15 +121,12 @@ func (s *shell) rulesCommand() *cobra.Command {
 	list, show := s.rules("list"), s.rules("show RULE")
 	list.hidden, show.hidden = false, false
 	show.short = "Show a rule and how it did"
-	add := s.lessonsReport()
-	add.Use, add.Short = "add TITLE --domain DOMAIN --command COMMAND [--instead TEXT]", "Add a rule that warns of a command, or blocks it"
-	_ = add.Flags().Set("type", string(learning.LessonAntiPattern)) // one of its values
-	add.Flags().Lookup("type").DefValue = string(learning.LessonAntiPattern)
+	add := s.lessonsAdd(lesson.Draft{Type: learning.LessonAntiPattern})
+	add.use, add.short = "add TITLE --domain DOMAIN --command COMMAND [--instead TEXT]", "Add a rule that warns of a command, or blocks it"
 	remove := s.retires("Retire the lesson of a rule: the guard forgets it, and `lessons restore` takes it back")
 	return s.verbs(verbs{
 		name: "rules", short: "Rules, by which the guard warns and blocks: add, list, show, edit, delete", of: "RULE",
-		plain:  []command{s.lessonsEdit("RULE"), list, show, s.rulesRestore()},
-		more:   []*cobra.Command{add},
+		plain:  []command{add, s.lessonsEdit("RULE"), list, show, s.rulesRestore()},
 		remove: remove,
 	})
 }

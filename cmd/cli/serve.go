@@ -10,7 +10,6 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/skillrouter/skillrouter/cmd/app"
 	"github.com/skillrouter/skillrouter/cmd/config"
@@ -75,22 +74,16 @@ flags; "skillrouter config example" prints such a file.`,
 		}
 		return a.Run(ctx)
 	})
-	flags, defaults, former := cmd.Flags(), config.Default(), map[string]string{}
+	flags, defaults := cmd.Flags(), config.Default()
 	for _, setting := range config.Settings() {
 		if setting.Secret {
 			continue
 		}
 		flags.String(setting.Flag(), setting.Show(defaults), setting.Usage+" ("+setting.Env()+")")
-		if setting.Former != "" {
-			former[setting.FormerFlag()] = setting.Flag()
-		}
 		if setting.Switch {
 			flags.Lookup(setting.Flag()).NoOptDefVal = "true"
 		}
 	}
-	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		return pflag.NormalizedName(first(former[name], name))
-	})
 	return cmd
 }
 

@@ -167,7 +167,7 @@ func (u *settingUp) checkHeard(ctx context.Context, c *client.Client, target set
 	}
 	switch {
 	case last.Before(since), last.IsZero():
-		item.Said, item.Mend = "no hook of it was heard here since it was set up", "start "+string(target.Agent)+" here once"
+		item.Said, item.Mend = "no hook of it was heard here since it was set up", "start "+target.Agent.Program()+" here once"
 		if last.IsZero() {
 			item.Said = "no hook of it was heard here yet"
 		}

@@ -106,6 +106,7 @@ var instead = map[string]string{
 	"allow":                       "skillrouter check approve ID",
 	"lock claim release":          "skillrouter leases for files, skillrouter tasks for work",
 	"settings":                    "skillrouter config",
+	"embeddings":                  "skillrouter doctor says how many entries have vectors",
 	"quit exit bye":               "each command ends by itself; skillrouter watch is left by q",
 }
 

@@ -43,7 +43,6 @@ type wrapper struct {
 	log   func(format string, args ...any)
 
 	mu     sync.Mutex
-	client *client.Client
 	told   bool        // the first check-in of this run has been taken
 	since  time.Time   // when, by the router's clock
 	stop   *time.Timer // kills the child, which has been asked to end
@@ -116,29 +115,22 @@ func (w *wrapper) heartbeat(ctx context.Context) (comms.HeartbeatAnswer, error) 
 	defer cancel()
 	defer context.AfterFunc(talk, func() { time.AfterFunc(farewellTime, cancel) })()
 	w.mu.Lock()
-	c, told, beat := w.client, w.told, w.beat
+	told, beat := w.told, w.beat
 	w.mu.Unlock()
 	if told {
 		beat.Status, beat.CurrentTask = "", ""
 	}
-	if c == nil {
-		var err error
-		if c, err = w.connect(ctx); err != nil {
-			return comms.HeartbeatAnswer{}, err
-		}
-	}
-	answer, err := client.Send(ctx, c, comms.PresenceService.Heartbeat, beat)
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	c, err := w.connect(ctx) // each time: the router may be elsewhere, and want another token
 	if err != nil {
-		// The next attempt looks anew for where the router is, and with which token it is called.
-		if w.client == c {
-			w.client = nil
-			c.Close()
-		}
+		return comms.HeartbeatAnswer{}, err
+	}
+	defer c.Close()
+	answer, err := client.Send(ctx, c, comms.PresenceService.Heartbeat, beat)
+	if err != nil {
 		return answer, err
 	}
-	w.client = c
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if !w.told {
 		w.told, w.since = true, answer.Timestamp
 		w.log("checked in as %s, process %d", beat.AgentID, beat.PID)
@@ -283,15 +275,11 @@ func (w *wrapper) clear() {
 func (w *wrapper) farewell(ctx context.Context, end exit, stopped bool) {
 	ctx, cancel := context.WithTimeout(ctx, farewellTime)
 	defer cancel()
-	w.mu.Lock()
-	c := w.client
-	w.mu.Unlock()
-	if c == nil {
-		var err error
-		if c, err = w.shell.client(); err != nil {
-			return
-		}
+	c, err := w.shell.client()
+	if err != nil {
+		return
 	}
+	defer c.Close()
 	if stopped {
 		w.acknowledge(ctx, c, w.pendingStops(ctx, c)...)
 	}

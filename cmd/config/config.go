@@ -18,12 +18,12 @@ import (
 )
 
 // Config is every setting of the running sidecar, in the order in which they are documented. The tag yaml is the name in
-// the file, usage what people are told, former a name that it had, default what holds if nobody says anything, shown how a secret is shown,
+// the file, usage what people are told, default what holds if nobody says anything, shown how a secret is shown,
 // holds whether a text is a path, an address or a host or must be one line, url what it looks like if it is one, one what it may be
 // alone, range where a number must lie, and most how many texts a list may hold.
 type Config struct {
 	Listen            string        `yaml:"listen" holds:"address" default:"127.0.0.1:8025" usage:"address to listen on, HOST:PORT"`
-	CompatiblePorts   bool          `yaml:"compatible_ports" usage:"also listen on the ports that clients of the earlier programs call: 8025 and 8031 (HTTP), 9031 (WebSocket), 3031 (UDP)" former:"seed_ports"`
+	CompatiblePorts   bool          `yaml:"compatible_ports" usage:"also listen on the ports that clients of the earlier programs call: 8025 and 8031 (HTTP), 9031 (WebSocket), 3031 (UDP)"`
 	Listeners         Listeners     `yaml:"listeners"`
 	InterLock         InterLock     `yaml:"interlock"`
 	TLSCert           string        `yaml:"tls_cert" holds:"path" usage:"file of the certificate (PEM) that all HTTP listeners show; empty: they speak plain HTTP"`

@@ -337,30 +337,6 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// TestFormerName: the setting goes on working by the name that it had, in the file, the environment and for flags.
-func TestFormerName(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "c.yaml")
-	if err := os.WriteFile(file, []byte("listen: 127.0.0.1:0\nseed_ports: true\nwebhook: \"\"\nwebhook_secret_file:\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	empty := filepath.Join(t.TempDir(), "empty.yaml")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, sources := range []config.Sources{
-		{File: file},
-		{File: empty, LookupEnv: func(name string) (string, bool) { return "true", name == "SKILLROUTER_SEED_PORTS" }},
-	} {
-		loaded, err := config.Load(sources)
-		if err != nil || !loaded.CompatiblePorts {
-			t.Errorf("%v: %v, %v", sources.File, loaded.CompatiblePorts, err)
-		}
-	}
-	if loaded, err := config.Load(config.Sources{File: empty}); err != nil || loaded.CompatiblePorts {
-		t.Errorf("it is on by default: %v", err)
-	}
-}
-
 // TestCompatiblePorts: the one switch opens the four ports that the papers name, on
 // the host that is listened on, and none twice.
 func TestCompatiblePorts(t *testing.T) {

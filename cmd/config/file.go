@@ -14,14 +14,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/skillrouter/skillrouter/internal/errs"
-	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
-
-// formerKey is a key by the name that it had.
-var formerKey = lazyregexp.New(`(?m)^` + formerPorts + `(\s*:)`)
-
-// formerWebhook are settings that are gone, as the example had them: without a value.
-var formerWebhook = lazyregexp.New(`(?m)^webhook(?:_secret_file)?\s*:\s*(?:""|'')?[ \t]*$`)
 
 // decode reads the YAML text over c and returns the names of the settings
 // that it sets. Unknown and repeated keys, anchors, aliases, merge keys, tags
@@ -33,7 +26,6 @@ func decode(name string, text []byte, c *Config) ([]string, error) {
 			return nil, refused(name, tok.Position.Line, "anchors, aliases, merge keys and tags are not accepted")
 		}
 	}
-	text = formerWebhook.Compiled().ReplaceAll(formerKey.Compiled().ReplaceAll(text, []byte("compatible_ports$1")), nil)
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, located(name, err)

@@ -10,9 +10,6 @@ import (
 	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
-// formerPorts is what the setting of these ports was called.
-const formerPorts = "seed_ports"
-
 // The ports that the papers name, which clients written for them call.
 const (
 	agentsPort          = "8025" // the sidecar, and the default of listen

@@ -51,9 +51,7 @@ func Load(sources Sources) (Loaded, error) {
 	for _, s := range Settings() {
 		value, there := "", false
 		if sources.LookupEnv != nil {
-			if value, there = sources.LookupEnv(s.Env()); (!there || value == "") && s.Former != "" {
-				value, there = sources.LookupEnv(Setting{Name: s.Former}.Env())
-			}
+			value, there = sources.LookupEnv(s.Env())
 		}
 		// A variable that is set and empty says nothing: that is how shells unset for one command.
 		if there && value != "" {

@@ -20,8 +20,6 @@ type Setting struct {
 	Usage string
 	// Switch means that the flag alone, without a value, switches the setting on.
 	Switch bool
-	// Former is the name that it had: it goes on working everywhere, and is shown nowhere.
-	Former string
 	// Secret means that Show gives a mask, and that there is no flag: the list of processes shows those to everybody.
 	Secret bool
 
@@ -34,9 +32,6 @@ type Setting struct {
 	value    string // that holds if nobody says anything
 	field    []int  // of Config
 }
-
-// FormerFlag is the flag that it had; empty if none.
-func (s Setting) FormerFlag() string { return Setting{Name: s.Former}.Flag() }
 
 // Env is the name of the environment variable that speaks for the setting.
 func (s Setting) Env() string {
@@ -65,7 +60,7 @@ func settingsOf(t reflect.Type, prefix string, at []int) (list []Setting) {
 		most, _ := strconv.Atoi(f.Tag.Get("most"))
 		list = append(list, Setting{
 			url: f.Tag.Get("url"), one: f.Tag.Get("one"), bounds: f.Tag.Get("range"), most: most,
-			Name: name, Usage: f.Tag.Get("usage"), Former: f.Tag.Get("former"), holds: f.Tag.Get("holds"), value: f.Tag.Get("default"), field: index,
+			Name: name, Usage: f.Tag.Get("usage"), holds: f.Tag.Get("holds"), value: f.Tag.Get("default"), field: index,
 			Switch: f.Type.Kind() == reflect.Bool, Secret: shown == "masked", redacted: shown == "redacted",
 		})
 	}

@@ -71,6 +71,12 @@ func (c Content) ServerArgs(agent Agent) []string {
 // Hooked tells whether setup writes hooks for an agent.
 func (a Agent) Hooked() bool { return a.fact("hooked") != "" }
 
+// Program is the program that starts an agent; its name where it has none.
+func (a Agent) Program() string {
+	name, _, _ := strings.Cut(a.fact("programs"), " ")
+	return cmp.Or(name, string(a))
+}
+
 // Installed are the agents that are found on this machine: by a program that look finds,
 // as exec.LookPath does, or by a file in the user's home.
 func Installed(home string, look func(program string) (string, error)) (found []Agent) {

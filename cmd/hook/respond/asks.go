@@ -156,11 +156,17 @@ const (
 )
 
 func (c Call) check(ctx context.Context, a action) (answer checked, err error) {
-	err = c(ctx, "POST", "/check/anti-pattern", a, &answer)
+	answer, err = ask[checked](ctx, c, "/check/anti-pattern", a)
 	if err == nil && !slices.Contains([]string{decisionAllow, decisionWarn, decisionBlock}, answer.Decision) {
 		err = errs.Errorf(errs.Unavailable, "the answer to a check is none of a router")
 	}
 	return answer, err
+}
+
+// ask sends what has an answer.
+func ask[A any](ctx context.Context, c Call, path string, in any) (out A, err error) {
+	err = c(ctx, "POST", path, in, &out)
+	return out, err
 }
 
 // post sends what needs no answer.
@@ -177,11 +183,6 @@ func (c Call) holder(ctx context.Context) (string, error) {
 	return principal.Principal{AgentID: self.AgentID, Scopes: self.Scopes}.Bound(), nil
 }
 
-func (c Call) heartbeat(ctx context.Context, beat comms.Heartbeat) (answer comms.HeartbeatAnswer, err error) {
-	err = c(ctx, "POST", "/heartbeat", beat, &answer)
-	return answer, err
-}
-
 // unacked is a page of the messages that the agent has not acknowledged.
 func (c Call) unacked(ctx context.Context, agent string, since int64) (page comms.Inbox, err error) {
 	query := url.Values{"agent_id": {agent}, "unacked": {"true"}, "limit": {strconv.Itoa(inboxPage)}}
@@ -193,21 +194,9 @@ func (c Call) unacked(ctx context.Context, agent string, since int64) (page comm
 }
 
 func (c Call) context(ctx context.Context, request contextRequest) (built builtContext, err error) {
-	err = c(ctx, "POST", "/api/context", request, &built)
+	built, err = ask[builtContext](ctx, c, "/api/context", request)
 	built.Rules = max(0, min(built.Rules, len(built.Text)))
 	return built, err
-}
-
-// failedBefore asks what worked when the same failed before.
-func (c Call) failedBefore(ctx context.Context, f failedCommand) (known failedAnswer, err error) {
-	err = c(ctx, "POST", "/api/incidents/answer", f, &known)
-	return known, err
-}
-
-// hear has the router keep what a person decides in a prompt.
-func (c Call) hear(ctx context.Context, p prompt) (kept heard, err error) {
-	err = c(ctx, "POST", "/api/decisions/heard", p, &kept)
-	return kept, err
 }
 
 // probe asks whether a router answers.

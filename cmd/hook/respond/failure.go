@@ -61,7 +61,7 @@ func (h *Hook) mend(ctx context.Context) (string, error) {
 		if command == "" {
 			failed.Tool, failed.Args = h.call.Tool, h.call.Args
 		}
-		known, err := h.calls().failedBefore(ctx, failed)
+		known, err := ask[failedAnswer](ctx, h.calls(), "/api/incidents/answer", failed)
 		if err != nil || known.Text != "" || known.Incident != "" { // what else memory has of it would be the same again
 			return known.Text, err
 		}

@@ -100,7 +100,7 @@ func (h *Hook) attend(ctx context.Context) *attendance {
 	c := h.calls() // before: the hook's other calls are made meanwhile
 	go func() {
 		defer close(a.done)
-		answer, err := c.heartbeat(ctx, beat)
+		answer, err := ask[comms.HeartbeatAnswer](ctx, c, "/heartbeat", beat)
 		if err != nil {
 			a.err = err
 			return

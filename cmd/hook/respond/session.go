@@ -92,9 +92,9 @@ func (h *Hook) keep(ctx context.Context) (string, error) {
 	if check.Name("session_id", h.call.Session) == nil {
 		p.SessionID = h.call.Session
 	}
-	heard, err := h.calls().hear(ctx, p)
+	kept, err := ask[heard](ctx, h.calls(), "/api/decisions/heard", p)
 	var b strings.Builder
-	for _, r := range heard.Resolutions {
+	for _, r := range kept.Resolutions {
 		fmt.Fprintf(&b, "Skill Router keeps this %s for all sessions: %q", OneLine(r.Category, maxBriefText), OneLine(r.Text, maxBriefText))
 		if len(r.Instead) > 0 {
 			fmt.Fprintf(&b, ", in place of %q", OneLine(strings.Join(r.Instead, "; "), maxBriefText))
