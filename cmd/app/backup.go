@@ -56,11 +56,10 @@ type ArchivedFile struct {
 	Contents *Contents `json:"contents,omitempty"`
 }
 
-// Contents is what a database holds.
+// Contents is how far a database is.
 type Contents struct {
 	Schema    int64            `json:"schema"`
 	LastEvent int64            `json:"last_event"` // seq of its newest event
-	Rows      map[string]int64 `json:"rows"`       // by table
 	Cursors   map[string]int64 `json:"cursors,omitempty"`
 }
 

@@ -167,6 +167,9 @@ func checkIndex(ctx context.Context, of kind.Memory) router.SystemCheck {
 	})
 }
 
+// indexesFolder is where earlier versions kept snapshots of the search indexes, in the data folder. A start removes it.
+const indexesFolder = "index"
+
 // learningOptions are the settings of the services of learning.db that keep an index.
 func (a *App) learningOptions() learning.Options {
 	return learning.Options{Now: a.now, Log: a.log}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,6 +65,9 @@ func RedactFolder(ctx context.Context, data string, apply bool, passphrase func(
 		if err := s.database(ctx, name, path); err != nil {
 			return s, fmt.Errorf("%s: %w", name, err)
 		}
+	}
+	if apply { // what an earlier version kept of the texts beside them
+		return s, os.RemoveAll(filepath.Join(data, indexesFolder))
 	}
 	return s, nil
 }

@@ -64,8 +64,12 @@ func Missing(ctx context.Context, data string) (missing, traces []string) {
 				}
 			}
 		}
-		if copies, _ := filepath.Glob(filepath.Join(globEscape(data), name+".db.v*"+database.CopySuffix)); len(copies) > 0 {
-			traces = append(traces, filepath.Base(copies[0]))
+		entries, _ := os.ReadDir(data)
+		for _, entry := range entries {
+			if copied := entry.Name(); strings.HasPrefix(copied, name+".db.v") && strings.HasSuffix(copied, database.CopySuffix) {
+				traces = append(traces, copied)
+				break
+			}
 		}
 	}
 	for _, name := range []string{locate.OwnerTokenName, highWaterName, lossesName} {
@@ -74,14 +78,6 @@ func Missing(ctx context.Context, data string) (missing, traces []string) {
 		}
 	}
 	return missing, traces
-}
-
-// globEscape makes a path match itself alone.
-func globEscape(path string) string {
-	if os.PathSeparator == '\\' {
-		return path // Windows has no escape in patterns, and no such characters in most names
-	}
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // told tells whether a database holds an event: then somebody was answered out of it, or it took in procedures that a person put there,

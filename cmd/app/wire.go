@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -123,6 +125,9 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	p.lessons = lesson.NewLessons(p.memory, lesson.Options{
 		Options: a.learningOptions(), Patterns: p.patterns, Escalations: p.crossing.rules, DomainOf: p.crossing.lessons.DomainOf, Relevance: a.relevance(), Rules: p.guards,
 	})
+	if err := os.RemoveAll(filepath.Join(a.config.Data, indexesFolder)); err != nil {
+		a.log.Warn("what an earlier version kept of the search indexes cannot be removed", "error", err)
+	}
 	p.facts = fact.NewFacts(p.memory, a.learningOptions())
 	a.runs(ctx, "facts", p.facts.Run)
 	a.streams = append(a.streams, hub.Shutdown)
@@ -193,18 +198,13 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		return errs.InvalidField("mcp.toolsets", "%s", errs.MessageOf(err))
 	}
 	// What agents call notes what it told, and what came of it.
-	told := struct {
-		guards  guard.Service
-		lessons lesson.Service
-		search  search.Service
-		answers verdict.Service
-	}{toldGuards{a.aside.guards(p.guards), p.value}, toldLessons{p.lessons, p.value}, toldSearches{p.search, p.tellings}, toldAnswers{p.verdicts, p.value}}
+	guards, lessons, searches := toldGuards{a.aside.guards(p.guards), p.value}, toldLessons{p.lessons, p.value}, toldSearches{p.search, p.tellings}
 	tools := mcpserver.New(mcpserver.Services{
-		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Mailbox: p.mailbox, Presence: p.presence, Guard: told.guards, Experiences: p.experiences,
-		Lessons: told.lessons, Patterns: p.patterns, Escalations: p.crossing.escalations(),
+		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Mailbox: p.mailbox, Presence: p.presence, Guard: guards, Experiences: p.experiences,
+		Lessons: lessons, Patterns: p.patterns, Escalations: p.crossing.escalations(),
 		Facts: p.facts, Memory: p.crossing.memory,
 		Kinds: p.tools, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection, Trash: p.trash,
-		Search: told.search,
+		Search: searches,
 		Tasks:  p.tasks, Leases: p.leases, Recon: recon, Tokens: p.tokens, System: system{a}, Embeddings: p.vectors,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
 	a.life.defers("mcp sessions", tools.Close)
@@ -218,12 +218,12 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	a.handler = httpapi.New(httpapi.Services{
 		Auth: p.tokens, Names: principal.NewNames(func(ctx context.Context, limit int) ([]string, error) { return projectsOf(ctx, p, limit) }),
 		Tokens: p.tokens, Persons: p.persons, Presence: p.presence, Mailbox: p.mailbox, Messages: hub,
-		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Tasks: p.tasks, Leases: p.leases, Recon: recon, Guard: told.guards, Experiences: p.experiences, Tools: tools,
+		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Tasks: p.tasks, Leases: p.leases, Recon: recon, Guard: guards, Experiences: p.experiences, Tools: tools,
 		Escalations: p.crossing.escalations(), Memory: p.crossing.memory,
-		Lessons: told.lessons, Patterns: p.patterns,
+		Lessons: lessons, Patterns: p.patterns,
 		Facts: p.facts,
 		Kinds: p.routes, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Chat: p.chat,
-		Introspection: p.introspection, Embeddings: p.vectors, Search: told.search, Verdicts: told.answers,
+		Introspection: p.introspection, Embeddings: p.vectors, Search: searches, Verdicts: toldAnswers{p.verdicts, p.value},
 		Feed: p.feed, Timeline: p.timeline, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
 		Backup: a.backup, Transfer: p.transfer,
 		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Enforced: a.config.Airgapped, Registry: registry,

@@ -134,9 +134,8 @@ func (s *shell) verifyCommand() *cobra.Command {
 	return s.local(command{
 		use: "verify [PATH]", short: "Look a backup or a data folder through, and change nothing", into: []any{&path},
 		long: `Reads a backup from end to end. It checks the sums, and each database's integrity,
-foreign keys, schema and number of rows. It also checks that the two databases fit
-each other, and that entries, checks and events are as they were stored. It names
-each row that was changed, removed or moved, by table and number.
+foreign keys and schema. It also checks that the two databases fit each other, and
+that entries of knowledge are as they were stored. It names those that are not.
 
 A data folder is checked in the same way, also while a router uses it; without PATH
 it is the folder of the settings. "-" reads standard input.

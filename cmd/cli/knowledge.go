@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +9,6 @@ import (
 	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/learning/knowledge"
 	"github.com/skillrouter/skillrouter/learning/verdict"
-	"github.com/skillrouter/skillrouter/router/client"
 	"github.com/skillrouter/skillrouter/router/search"
 )
 
@@ -71,36 +68,18 @@ It supersedes {{.}}; undo: skillrouter knowledge edit {{.}} --superseded-by ""
 }
 
 func (s *shell) usedCommand() *cobra.Command {
-	var id string
 	var use verdict.Draft
-	var not, unlearn bool
-	return s.calls(command{
-		use: "used ID [--for QUESTION | --forget]", short: "Say that a knowledge entry answered a question, so that like questions find it", into: []any{&id},
-		flags: options{
-			option("for", &use.Query, "the question"),
-			option("not-helpful", &not, "it did not answer it"),
-			option("forget", &unlearn, "take back what was learned of the entry"),
-			who("agent", &use.AgentID, s.agent, "whose voice it is (SKILLROUTER_AGENT)"),
-		},
+	var not bool
+	return s.does(command{
+		use: "used ID --for QUESTION", short: "Say that a knowledge entry answered a question, so that like questions find it", do: verdict.Service.Answered, in: &use, kind: "knowledge",
+		hides: "query helpful", as: s.agent,
+		flags: options{option("for", &use.Query, "the question"), option("not-helpful", &not, "it did not answer it")},
 		before: func() error {
-			if unlearn == (use.Query != "") {
-				return errors.New("say --for QUESTION or --forget")
-			}
 			if not {
 				use.Helpful = new(bool)
 			}
 			return nil
 		},
-	}, func(ctx context.Context, c *client.Client) error {
-		var err error
-		if id, err = fullID(ctx, c, "knowledge", id); err != nil {
-			return err
-		}
-		if unlearn {
-			gone, err := client.Send(ctx, c, verdict.Service.Unlearn, id)
-			return printed(s, gone, err, page[verdict.Gone]("{{.Deleted}} forgotten"))
-		}
-		learned, err := client.SendTo(ctx, c, verdict.Service.Answered, id, use)
-		return printed(s, learned, err, page[verdict.Learned]("{{if .Learned}}{{.ID}} learned; {{.Questions}} kept of it{{else}}Counted; the question has no word to learn from.{{end}}"))
+		says: "{{if .Learned}}{{.ID}} learned; {{.Questions}} kept of it{{else}}Counted; the question has no word to learn from.{{end}}",
 	})
 }

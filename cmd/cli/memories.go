@@ -104,6 +104,7 @@ func (s *shell) knowledgeCommand() *cobra.Command {
 			{use: "list", do: knowledge.Lister.List, none: "No entries."},
 			{use: "show ID", short: "Show an entry", do: knowledge.Service.Entry},
 			{use: "edit ID --FIELD TEXT...", short: "Change what an entry says", do: knowledge.Service.Update, full: true},
+			{use: "unlearn ID", short: "Take back what was learned of an entry by the command used", do: verdict.Service.Unlearn, says: "{{.Deleted}} forgotten"},
 		},
 		more:   []*cobra.Command{add},
 		remove: command{do: knowledge.Service.Delete, short: "Delete an entry"},

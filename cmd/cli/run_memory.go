@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/skillrouter/skillrouter/cmd/hook/respond"
 	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/file"
 	"github.com/skillrouter/skillrouter/learning/episode"
 	"github.com/skillrouter/skillrouter/router/client"
 	"github.com/skillrouter/skillrouter/router/contexts"
@@ -55,19 +55,12 @@ func (m *memoryFor) begin(ctx context.Context, command []string) error {
 	if m.file == "" {
 		return nil
 	}
-	file, size, err := respond.OpenRegular(m.file)
-	switch {
+	var err error
+	switch m.base, err = file.ReadSmall(m.file, maxContextFile); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return fmt.Errorf("--context-file: %w", err)
 	default:
-		defer file.Close()
-		if size > maxContextFile {
-			return fmt.Errorf("--context-file: %s is longer than %d bytes", m.file, maxContextFile)
-		}
-		if m.base, err = io.ReadAll(file); err != nil {
-			return fmt.Errorf("--context-file: %w", err)
-		}
 		m.was = true
 		if at := bytes.Index(m.base, []byte(contextMark)); at >= 0 { // left by a run that was killed
 			m.base = m.base[:at]

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skillrouter/skillrouter/cmd/config"
 	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/file"
 )
 
 // ProjectFile is a file that names the project of its folder and of those below.
@@ -163,11 +164,11 @@ func readKnown(path string) []known {
 
 // registerPath is a register's file beside the user's settings; empty if there is no such folder.
 func registerPath(name string) string {
-	file := config.DefaultFile()
-	if file == "" {
+	settings := config.DefaultFile()
+	if settings == "" {
 		return ""
 	}
-	return filepath.Join(filepath.Dir(file), name)
+	return filepath.Join(filepath.Dir(settings), name)
 }
 
 // KnownProject tells whether a repository on this machine that was worked in has the name.
@@ -179,11 +180,7 @@ func KnownProject(name string) bool {
 // readRegister reads a register's lines. One that cannot be read, or that good does
 // not take, says nothing.
 func readRegister[T any](path string, good func(T) bool) (lines []T) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRegister {
-		return nil
-	}
-	text, err := os.ReadFile(path)
+	text, err := file.ReadSmall(path, maxRegister)
 	if err != nil {
 		return nil
 	}
@@ -202,12 +199,12 @@ func addLine(path string, line any) bool {
 	if err != nil || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return false
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	register, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return false
 	}
-	_, err = file.Write(append(text, '\n'))
-	return file.Close() == nil && err == nil
+	_, err = register.Write(append(text, '\n'))
+	return register.Close() == nil && err == nil
 }
 
 func (k known) named() bool { return k.Name != "" && k.Folder != "" }

@@ -10,6 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/file"
 )
 
 // PreCommit is the name of git's hook before a commit, and preCommitOwn of the one that was there, which ours calls.
@@ -82,10 +83,5 @@ func GitHook(folder, program string, remove bool) (said string, err error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", err
 	}
-	// Beside it and then in its place, so that git never runs half of it.
-	beside := hook + ".new"
-	if err := os.WriteFile(beside, []byte(wanted), 0o755); err != nil {
-		return "", err
-	}
-	return said, os.Rename(beside, hook)
+	return said, file.Replace(hook, []byte(wanted), 0o755) // git never runs half of it
 }

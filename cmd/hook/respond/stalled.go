@@ -3,12 +3,12 @@ package respond
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/file"
 )
 
 // A router that is stalled takes connections and answers nothing. It costs an agent one hook's wait: then hooks leave it alone.
@@ -91,12 +91,7 @@ func lives(ctx context.Context, call Call) bool {
 
 // stalledSince is when a hook found the router stalled; zero: none did, or nobody can read when. A time to come is nobody's.
 func (h *Hook) stalledSince(name string) time.Time {
-	opened, _, err := OpenRegular(name)
-	if err != nil {
-		return time.Time{}
-	}
-	defer opened.Close()
-	text, err := io.ReadAll(io.LimitReader(opened, maxStalled))
+	text, err := file.ReadSmall(name, maxStalled)
 	at, wrong := time.Parse(time.RFC3339Nano, string(text))
 	if err != nil || wrong != nil || at.After(h.process.now()) {
 		return time.Time{}
