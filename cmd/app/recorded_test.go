@@ -82,6 +82,7 @@ var agreed = map[string]string{
 	`["query","which agents are stale?"]`:         summaryAlone,
 	`["query"]`:                                   wordsMissing,
 	`["tasks","add"]`:                             wordsMissing,
+	`["used","«27»"]`:                             "what was learned of an entry is taken back by `knowledge unlearn`",
 	`["tasks","list","--status","done"]`:          flagNamed,
 	`["tasks","list","--status","nonsense"]`:      flagNamed,
 	`["facts","set","default","port","8080"]`:     wordsMissing,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,12 +72,15 @@ func (s *shell) usedCommand() *cobra.Command {
 	var use verdict.Draft
 	var not bool
 	return s.does(command{
-		use: "used ID --for QUESTION", short: "Say that a knowledge entry answered a question, so that like questions find it", do: verdict.Service.Answered, in: &use, kind: "knowledge",
+		use: "used ID [--for QUESTION]", short: "Say that a knowledge entry answered a question, so that like questions find it", do: verdict.Service.Answered, in: &use, kind: "knowledge",
 		hides: "query helpful", as: s.agent,
 		flags: options{option("for", &use.Query, "the question"), option("not-helpful", &not, "it did not answer it")},
 		before: func() error {
 			if not {
 				use.Helpful = new(bool)
+			}
+			if use.Query == "" {
+				return errors.New("say --for QUESTION")
 			}
 			return nil
 		},

@@ -42,11 +42,11 @@ type wrapper struct {
 	child *child
 	log   func(format string, args ...any)
 
-	mu     sync.Mutex
-	told   bool        // the first check-in of this run has been taken
-	since  time.Time   // when, by the router's clock
-	stop   *time.Timer // kills the child, which has been asked to end
-	over   bool        // the child has ended
+	mu    sync.Mutex
+	told  bool        // the first check-in of this run has been taken
+	since time.Time   // when, by the router's clock
+	stop  *time.Timer // kills the child, which has been asked to end
+	over  bool        // the child has ended
 }
 
 // run stays with the child to its end and returns its exit code.
