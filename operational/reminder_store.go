@@ -54,6 +54,7 @@ type ReminderPick struct {
 	Project string     // those that are due there, of which nobody was told: a person made them, and they name no agent
 	Numbers []int64    // these, if they are open
 	Heard   *Heard     // pending ones that wait for an event that happened, and were not snoozed
+	Key     string     // open ones whose idempotency keys begin so, by number
 	Limit   int
 }
 

@@ -87,7 +87,7 @@ const (
 	EventStored  = "fact.stored"  // new, or in an expired one's place
 	EventUpdated = "fact.updated" // replaced or changed
 	EventDeleted = "fact.deleted"
-	EventExpired = "fact.expired" // once for each version
+	EventExpired = "fact.expired" // once for each version; whoever handles it has the probe to verify it by
 )
 
 // Event is the Data of a fact's events. It holds no value.

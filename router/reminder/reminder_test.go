@@ -203,38 +203,107 @@ func TestWaitsForCondition(t *testing.T) {
 	}
 }
 
-// TestToldToWhoComes: what is due for a persona waits for the first who works for it.
-func TestToldToWhoComes(t *testing.T) {
+func TestOfExpiredFact(t *testing.T) {
 	w := openWatching(t)
-	w.start(t)
-	waiting := w.schedule(t, operational.ReminderDraft{Trigger: "time:+0s", Persona: "analyst"})
-	if r := w.until(t, waiting.Number, "due", isDue); r.DeliveredTo != "" {
+	stop := w.start(t)
+	ttl := int64(1)
+	w.store(t, fact.Draft{Key: "no probe", Value: json.RawMessage(`1`), TTL: &ttl, AgentID: "a"})
+	w.store(t, fact.Draft{Key: "db.schema", Value: json.RawMessage(`{}`), TTL: &ttl, Probe: "psql -c '\\d'", AgentID: "a", Persona: "analyst"})
+	sweeping, ended := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = w.facts.Run(sweeping) })
+	t.Cleanup(func() {
+		ended()
+		running.Wait()
+	})
+	r := w.until(t, 1, "due", isDue)
+	if r.Persona != "analyst" || r.CreatedBy != "a" || !strings.Contains(r.Task, "db.schema") || !strings.Contains(r.Task, "psql -c") || !strings.Contains(string(r.Context), `"key":"db.schema"`) {
+		t.Errorf("the reminder is %+v", r)
+	}
+	if r.DeliveredTo != "" {
 		t.Errorf("it was delivered to %q, and nobody is there", r.DeliveredTo)
 	}
+	// The first who works for the persona is told.
 	if _, err := w.Presence.Heartbeat(w.ctx, heartbeat("z", "analyst")); err != nil {
 		t.Fatal(err)
 	}
-	w.until(t, waiting.Number, "delivered", func(r operational.Reminder) bool { return r.DeliveredTo == "z" })
-}
-
-// TestHandledAgain: what was handled before a kill is handled again, and nothing comes due twice.
-func TestHandledAgain(t *testing.T) {
-	w := openWatching(t)
-	stop := w.start(t)
-	once := w.schedule(t, operational.ReminderDraft{Trigger: "event:fact.stored", AgentID: "x"})
-	w.store(t, fact.Draft{Key: "gone", Value: json.RawMessage(`1`)})
-	w.until(t, once.Number, "due", isDue)
+	w.until(t, 1, "delivered", func(r operational.Reminder) bool { return r.DeliveredTo == "z" })
 	stop()
 	w.cursors = forgetful{w.Operational}
+	last, err := w.Learning.LastEvent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.start(t)
 	mark := w.schedule(t, operational.ReminderDraft{Trigger: "event:fact.deleted"})
+	w.store(t, fact.Draft{Key: "gone", Value: json.RawMessage(`1`)})
 	if err := w.facts.Forget(w.ctx, fact.Ref{Key: "gone"}); err != nil {
 		t.Fatal(err)
 	}
 	w.until(t, mark.Number, "due", isDue) // all before it was handled again
-	if r, err := w.reminders.Reminder(w.ctx, once.Number); err != nil || r.Fired != 1 {
-		t.Errorf("it fired %d times, %v", r.Fired, err)
+	list, err := w.reminders.List(w.ctx, operational.ReminderFilter{Persona: "analyst"})
+	if err != nil || len(list) != 1 || list[0].Fired != 1 {
+		t.Errorf("after event %d was handled twice: %+v, %v", last, list, err)
 	}
+}
+
+// TestOfExpiredFactEnds stores and deletes facts that were reminded of.
+func TestOfExpiredFactEnds(t *testing.T) {
+	w := openWatching(t)
+	stop := w.start(t)
+	ttl, long := int64(1), int64(3600)
+	for _, key := range []string{"again", "deleted", "left"} {
+		w.store(t, fact.Draft{Key: key, Value: json.RawMessage(`1`), TTL: &ttl, Probe: "true"})
+	}
+	like := w.schedule(t, operational.ReminderDraft{Trigger: "time:+0s", Task: "mine", Context: json.RawMessage(`{"key":"again","version":"?"}`), IdempotencyKey: "fact.expired:mine"})
+	sweep := func() int {
+		t.Helper()
+		for {
+			if told, err := w.facts.Sweep(t.Context()); err != nil || told > 0 {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return told
+			}
+			<-time.After(10 * time.Millisecond)
+		}
+	}
+	for told := 0; told < 3; {
+		told += sweep()
+	}
+	of := map[string]operational.Reminder{}
+	for i := range int64(3) {
+		r := w.until(t, like.Number+1+i, "due", isDue)
+		of[strings.TrimSuffix(strings.Fields(r.Task)[3], ":")] = r
+	}
+	w.store(t, fact.Draft{Key: "again", Value: json.RawMessage(`2`), TTL: &ttl, Probe: "true"})
+	if err := w.facts.Forget(w.ctx, fact.Ref{Key: "deleted"}); err != nil {
+		t.Fatal(err)
+	}
+	done := w.until(t, of["again"].Number, "completed", func(r operational.Reminder) bool { return r.Status == operational.ReminderCompleted })
+	if !strings.Contains(done.Note, "stored again, as version") {
+		t.Errorf("its note is %q", done.Note)
+	}
+	w.until(t, of["deleted"].Number, "cancelled", func(r operational.Reminder) bool { return r.Status == operational.ReminderCancelled })
+	// The new version expires too. What was handled before a kill is handled again: the
+	// storing of this version does not end its own reminder.
+	sweep()
+	second := w.until(t, like.Number+4, "due", isDue)
+	stop()
+	w.cursors = forgetful{w.Operational}
+	stop = w.start(t)
+	mark := w.schedule(t, operational.ReminderDraft{Trigger: "event:fact.stored"})
+	w.store(t, fact.Draft{Key: "last", Value: json.RawMessage(`1`), TTL: &long})
+	w.until(t, mark.Number, "due", isDue) // all before it was handled again
+	for _, number := range []int64{second.Number, of["left"].Number, like.Number} {
+		w.until(t, number, "due", isDue)
+	}
+	// What is stored while the router is away counts at its next start.
+	stop()
+	w.store(t, fact.Draft{Key: "again", Value: json.RawMessage(`3`), TTL: &long})
+	w.cursors = w.Operational
+	w.start(t)
+	w.until(t, second.Number, "completed", func(r operational.Reminder) bool { return r.Status == operational.ReminderCompleted })
 }
 
 func heartbeat(agent, role string) comms.Heartbeat {

@@ -1,16 +1,21 @@
-// Package reminder watches for what reminders wait for: events, conditions on facts, agents that come. The reminders
-// themselves, and when they are due by time, are operational's.
+// Package reminder watches for what reminders wait for: events, conditions on facts, facts that expire, agents that
+// come. The reminders themselves, and when they are due by time, are operational's.
 package reminder
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/clock"
 	"github.com/skillrouter/skillrouter/internal/committer"
 	"github.com/skillrouter/skillrouter/internal/defaults"
+	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
 	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/learning"
@@ -22,9 +27,10 @@ import (
 )
 
 // Watch lets reminders come due that wait for something else than the
-// time: it follows the event logs of both databases and the signals, and judges
-// conditions over facts. What it has handled is handled again after a
-// kill, to no effect: a reminder comes due by its state.
+// time: it follows the event logs of both databases and the signals, judges
+// conditions over facts, and makes a reminder of each fact that expires and
+// says how it can be verified, which it ends when that was done. What it has handled is handled again after a
+// kill, to no effect: a reminder comes due by its state, and is made by its key.
 type Watch struct {
 	ports     Ports
 	log       *slog.Logger
@@ -129,7 +135,9 @@ func (w *Watch) learned(ctx context.Context, events []eventlog.Event, _ operatio
 			episodes = append(episodes, e.Subject)
 			recorded[e.Subject] = e.Seq
 		case fact.EventStored, fact.EventUpdated, fact.EventDeleted, fact.EventExpired:
-			w.changed.Ring()
+			if err := w.factChanged(ctx, e); err != nil {
+				return false, err
+			}
 		}
 	}
 	any, err := w.ports.Reminders.AnyAwaited(ctx)
@@ -149,4 +157,63 @@ func (w *Watch) learned(ctx context.Context, events []eventlog.Event, _ operatio
 	}
 	_, err = w.ports.Reminders.Hear(ctx, operational.SourceLearning, occurrences)
 	return false, err
+}
+
+// factChanged has conditions judged again, and makes
+// a reminder of a fact that expired and can be verified; such reminders it ends, too.
+func (w *Watch) factChanged(ctx context.Context, e eventlog.Event) error {
+	var f fact.Event
+	if err := json.Unmarshal(e.Data, &f); err != nil {
+		w.log.Error("an event of a fact cannot be read and is passed over", "seq", e.Seq, "type", e.Type, "error", err)
+		return nil
+	}
+	w.changed.Ring()
+	if err := settle(ctx, w.ports.Reminders, e, f); err != nil {
+		return err
+	}
+	if e.Type != fact.EventExpired || f.Probe == "" {
+		return nil
+	}
+	_, err := w.ports.Reminders.Schedule(ctx, probe(f, e))
+	switch errs.CodeOf(err) {
+	case errs.Invalid, errs.TooLarge, errs.Conflict:
+		w.log.Warn("no reminder was made of a fact that expired", "persona", f.Persona, "key", f.Key, "error", err)
+		return nil
+	}
+	return err
+}
+
+// Bounds of what a probe's reminder repeats, in bytes; its context has the whole.
+const (
+	maxTaskKey   = 200
+	maxTaskProbe = 1 << 10
+)
+
+// probe asks to verify a fact: of who stored it, or of whoever works
+// for its persona. The router itself never runs a probe.
+func probe(fact fact.Event, e eventlog.Event) operational.ReminderDraft {
+	// Marshalling strings, numbers and times of this era cannot fail.
+	content, _ := json.Marshal(map[string]any{
+		"persona": fact.Persona, "key": fact.Key, "category": fact.Category, "version": fact.Version, "ttl": fact.TTL,
+		"expired_at": fact.ExpiresAt, "probe": fact.Probe,
+	})
+	draft := operational.ReminderDraft{
+		Persona: fact.Persona,
+		Task: "Verify the fact " + beginning(fact.Key, maxTaskKey) + ": it has expired. Run or open its probe (" + beginning(fact.Probe, maxTaskProbe) +
+			"), then store what it says, by call_tool with remember_fact, and complete this task.",
+		Trigger: "time:+0s", Context: content,
+		IdempotencyKey: probeKeys(e.Subject) + strconv.FormatInt(fact.Version, 10),
+	}
+	if check.AgentID("agent_id", e.Agent) == nil {
+		draft.CreatedBy = e.Agent
+	}
+	return draft
+}
+
+// beginning cuts a text to at most that many bytes, at a character's border.
+func beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
