@@ -25,8 +25,8 @@ var mistake = []Change{
 	{"\tbroken  error ", "\tacknowledged bool\n\tbroken  error "},
 	{"\t\tc.announce <- batch\n\t\tif c.broken", "\t\tif !c.acknowledged {\n\t\t\tc.announce <- batch\n\t\t}\n\t\tc.acknowledged = false\n\t\tif c.broken"},
 	{
-		"\t\tapplied = true\n\t\treturn nil\n\t})\n\tif err = c.doubt(",
-		"\t\tapplied, c.acknowledged = true, true\n\t\tc.announce <- batch\n\t\ttime.Sleep(10 * time.Millisecond)\n\t\treturn nil\n\t})\n\tif err = c.doubt(",
+		"\t\tapplied = true\n\t\treturn nil\n\t})\n\treturn failed, c.doubt(",
+		"\t\tapplied, c.acknowledged = true, true\n\t\tc.announce <- batch\n\t\ttime.Sleep(10 * time.Millisecond)\n\t\treturn nil\n\t})\n\treturn failed, c.doubt(",
 	},
 }
 
