@@ -308,7 +308,10 @@ func (s *Reminders) Cancel(ctx context.Context, number int64, note ReminderNote)
 
 // Restore implements ReminderService.
 func (s *Reminders) Restore(ctx context.Context, number int64, note ReminderNote) (Reminder, error) {
-	r, err := s.Reminder(ctx, number)
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeAgent), checkNumber(number)); err != nil {
+		return Reminder{}, err
+	}
+	r, err := s.store.Reminder(ctx, number)
 	if err == nil && !r.Status.Open() {
 		err = s.roomFor(ctx, r)
 	}

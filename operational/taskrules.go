@@ -184,6 +184,8 @@ func (t *Task) mayMove(p principal.Principal, named, acting, event string) error
 			return errs.Errorf(errs.Conflict, "task %d is %s: nobody holds it, %q has to claim it first", t.Number, t.Status, acting)
 		}
 		return errs.Errorf(errs.Forbidden, "task %d is %s: nobody holds it, claim it first", t.Number, t.Status)
+	case event == EventTaskRestored:
+		return errs.Errorf(errs.Forbidden, "task %d is %s: only who made or held it, or a captain, may restore it", t.Number, t.Status)
 	case p.Has(principal.ScopeCaptain): // it may, but the agent that it speaks for does not hold the task
 		return errs.Errorf(errs.Conflict, "task %d is %s and not held by %q", t.Number, t.Status, acting)
 	}

@@ -125,6 +125,7 @@ var matrix = join(feedAccess, queryAccess, searchAccess, transferAccess, meshAcc
 	"POST /api/tasks/:id/fail":            {{may: asAgentA, path: "/api/tasks/{task}/fail", body: `{"error":"e"}`}},
 	"POST /api/tasks/:id/release":         {{may: asAgentA, path: "/api/tasks/{task}/release", body: `{}`}},
 	"POST /api/tasks/:id/cancel":          {{may: asAgentA, path: "/api/tasks/{task}/cancel", body: `{}`}},
+	"POST /api/tasks/:id/restore":         {{may: asAgentA, path: "/api/tasks/{cancelled}/restore", body: `{}`}},
 	"POST /api/tasks/:id/reassign":        {{may: captains, path: "/api/tasks/{task}/reassign", body: `{"agent_id":"b"}`}},
 	"GET /api/recon/environments":         {{may: anyone, path: "/api/recon/environments"}},
 	"POST /api/recon/environments":        {{may: agents, path: "/api/recon/environments", body: `{"name":"mss"}`}},

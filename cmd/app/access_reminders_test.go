@@ -18,7 +18,8 @@ var reminderAccess = map[string][]access{
 		{may: asAgentA, path: "/api/reminders/{reminder}/complete", body: `{}`},
 		{may: asAgentA, path: "/api/reminders/{reminder}/complete", body: `{"agent_id":"a"}`},
 	},
-	"POST /api/reminders/:id/cancel": {{may: asAgentA, path: "/api/reminders/{reminder}/cancel", body: `{"note":"n"}`}},
-	"PATCH /api/reminders/:id":       {{may: asAgentA, path: "/api/reminders/{reminder}", body: `{"task":"other"}`}},
-	"POST /api/reminders/:id/snooze": {{may: asAgentA, path: "/api/reminders/{reminder}/snooze", body: `{"for":"10min"}`}},
+	"POST /api/reminders/:id/cancel":  {{may: asAgentA, path: "/api/reminders/{reminder}/cancel", body: `{"note":"n"}`}},
+	"POST /api/reminders/:id/restore": {{may: asAgentA, path: "/api/reminders/{cancelled reminder}/restore", body: `{}`}},
+	"PATCH /api/reminders/:id":        {{may: asAgentA, path: "/api/reminders/{reminder}", body: `{"task":"other"}`}},
+	"POST /api/reminders/:id/snooze":  {{may: asAgentA, path: "/api/reminders/{reminder}/snooze", body: `{"for":"10min"}`}},
 }

@@ -242,6 +242,11 @@ func (s *serving) sample(call access) access {
 			s.must(admin, http.MethodPost, "/api/tasks/"+id+"/block", `{"reason":"r"}`, &struct{}{})
 			return id
 		},
+		"{cancelled}": func() string {
+			id := make("/api/tasks", `{"title":"t","agent_id":"a"}`)
+			s.must(admin, http.MethodPost, "/api/tasks/"+id+"/cancel", `{}`, &struct{}{})
+			return id
+		},
 		"{finding}": func() string {
 			return make("/api/recon/findings", fmt.Sprintf(`{"environment":"mss","title":"t %d","severity":"low"}`, s.made))
 		},
@@ -277,6 +282,14 @@ func (s *serving) sample(call access) access {
 				ID json.Number `json:"id"`
 			}
 			s.must(admin, http.MethodPost, "/api/reminders", `{"task":"`+canary("reminder")+`","context":{"text":"`+canary("remindercontext")+`"},"trigger":"time:+1h","agent_id":"a","created_by":"a"}`, &out)
+			return out.ID.String()
+		},
+		"{cancelled reminder}": func() string {
+			var out struct {
+				ID json.Number `json:"id"`
+			}
+			s.must(admin, http.MethodPost, "/api/reminders", `{"task":"t","trigger":"time:+1h","agent_id":"a","created_by":"a"}`, &out)
+			s.must(admin, http.MethodPost, "/api/reminders/"+out.ID.String()+"/cancel", `{}`, &struct{}{})
 			return out.ID.String()
 		},
 		"{session}": func() string { return make("/api/sessions", `{"agent_id":"a","goal":"`+canary("goal")+`"}`) },
