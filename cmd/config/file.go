@@ -85,6 +85,9 @@ func located(name string, err error) error {
 		message = "the value is not " + wanted(mistyped.DstType)
 	}
 	if tok := at.GetToken(); tok != nil {
+		if line := strings.TrimSpace(lineOf(tok)); line != "" {
+			message += " in " + fmt.Sprintf("%q", line)
+		}
 		return refused(name, tok.Position.Line, "%s", message)
 	}
 	return errs.Errorf(errs.Invalid, "%s: %s", name, message)
@@ -107,4 +110,17 @@ func wanted(t reflect.Type) string {
 		return "a section of settings"
 	}
 	return "a text"
+}
+
+// lineOf rebuilds the text of the line that a token stands on.
+func lineOf(tok *token.Token) string {
+	first := tok
+	for first.Prev != nil && first.Prev.Position.Line == tok.Position.Line {
+		first = first.Prev
+	}
+	var line strings.Builder
+	for ; first != nil && first.Position.Line == tok.Position.Line; first = first.Next {
+		line.WriteString(strings.Trim(first.Origin, "\n"))
+	}
+	return line.String()
 }
