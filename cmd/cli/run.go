@@ -53,8 +53,8 @@ when the router is back. The command finds SKILLROUTER_AGENT,
 SKILLROUTER_SERVER and, if one was given, SKILLROUTER_TOKEN in its environment.
 
 Three flags are for agents without hooks. --context-file keeps a file with what is
-known for them while they run. --record makes an episode of how they ended. --proxy
-sends them through the memory proxy.
+known for them while they run. --record makes an episode of how they ended, with the
+lines of --watch that tell of errors. --proxy sends them through the memory proxy.
 Their output is not read: it is their terminal's.`,
 		flags: options{
 			option("agent", &w.beat.AgentID, "the agent's id (SKILLROUTER_AGENT)"),
@@ -67,6 +67,7 @@ Their output is not read: it is their terminal's.`,
 			option("interval", &w.interval, "how often to check in"),
 			option("start", &w.start, "start the router if none answers"),
 			option("context-file", &m.file, "file that holds what is known while the command runs, and what it held before afterwards; implies --record"),
+			option("watch", &m.watch, "file that the command writes, such as Aider's .aider.chat.history.md: its new lines with errors are recorded; implies --record"),
 			option("record", &m.record, "record how the command ended as an episode"),
 			option("proxy", &m.proxy, "send the command's calls of a model through the router (OPENAI_API_BASE, OPENAI_BASE_URL)"),
 			option("verbose", &w.verbose, "say on standard error what happens between the agent and the router"),
@@ -78,7 +79,7 @@ Their output is not read: it is their terminal's.`,
 		if w.grace < 0 || w.interval < minInterval || w.interval > maxInterval {
 			return usagef("--grace must not be negative, and --interval lies between %s and %s", minInterval, maxInterval)
 		}
-		m.record = m.record || m.file != ""
+		m.record = m.record || m.file != "" || m.watch != ""
 		code, err := s.wrap(ctx, &w, &m, line)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/skillrouter/skillrouter/cmd/hook/respond"
 	"github.com/skillrouter/skillrouter/cmd/locate"
 	"github.com/skillrouter/skillrouter/internal/file"
+	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 	"github.com/skillrouter/skillrouter/learning/episode"
 	"github.com/skillrouter/skillrouter/router/client"
 	"github.com/skillrouter/skillrouter/router/contexts"
@@ -28,6 +30,10 @@ const (
 	contextTime = 3 * time.Second
 	// maxContextFile bounds the file that somebody else wrote there, in bytes.
 	maxContextFile = 1 << 20
+	// maxWatched bounds what is read of a watched file's end, and maxWatchedLines how many
+	// lines with errors are told.
+	maxWatched      = 256 << 10
+	maxWatchedLines = 12
 )
 
 // contextMark divides a file: before it stands what was there, after it what is
@@ -39,12 +45,14 @@ const contextMark = "<!-- skillrouter run: what follows is written anew while th
 type memoryFor struct {
 	wrapper *wrapper
 	file    string // of the context; empty: none
+	watch   string // file whose lines with errors are told at the end; empty: none
 	record  bool
 	proxy   bool
 
 	command []string
 	base    []byte // what the file held
 	was     bool   // there was one
+	size    int64  // of the watched file at the start
 	began   time.Time
 }
 
@@ -52,6 +60,11 @@ type memoryFor struct {
 // away costs the context, not the command.
 func (m *memoryFor) begin(ctx context.Context, command []string) error {
 	m.command, m.began = command, m.wrapper.shell.now()
+	if m.watch != "" {
+		if info, err := os.Stat(m.watch); err == nil {
+			m.size = info.Size()
+		}
+	}
 	if m.file == "" {
 		return nil
 	}
@@ -170,6 +183,40 @@ func (m *memoryFor) episode(code int) episode.Draft {
 	if code != 0 {
 		draft.EventType = "error"
 	}
+	if lines := m.errorLines(); len(lines) > 0 {
+		content += "\n\nerrors in " + filepath.Base(m.watch) + ":\n" + strings.Join(lines, "\n")
+	}
 	draft.Content = content
 	return draft
 }
+
+// errorLines are the last lines of the watched file that tell of errors and
+// were written since the start.
+func (m *memoryFor) errorLines() (lines []string) {
+	if m.watch == "" {
+		return nil
+	}
+	file, size, err := respond.OpenRegular(m.watch)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	from := m.size
+	if size < from { // begun anew
+		from = 0
+	}
+	from = max(from, size-maxWatched)
+	text, err := io.ReadAll(io.NewSectionReader(file, from, size-from))
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(strings.ToValidUTF8(string(text), "\ufffd")) {
+		if tellsOfError.MatchString(line) {
+			lines = append(lines, respond.OneLine(line, respond.MaxVerdictText))
+		}
+	}
+	return lines[max(0, len(lines)-maxWatchedLines):]
+}
+
+// tellsOfError is how programs and agents say that something went wrong.
+var tellsOfError = lazyregexp.New(`(?i)\b(?:error|exception|traceback|failed|failure|fatal|panic|cannot|denied|not found)\b`)
