@@ -306,10 +306,10 @@ func TestOpenAIForGo(t *testing.T) {
 	}
 }
 
-// TestChatRemembers goes the whole way: what was learned reaches the model, under the budget.
+// TestChatRemembers goes the whole way: what was learned reaches the model, under the budget, and the exchange is learned.
 func TestChatRemembers(t *testing.T) {
 	m := startModel(t)
-	base := serveModel(t, m, nil)
+	base := serveModel(t, m, func(cfg *config.Config) { cfg.LLM.Record = true })
 	post := func(path, body string) (*http.Response, string) {
 		t.Helper()
 		response, err := http.Post(base+path, "application/json", strings.NewReader(body))
@@ -339,6 +339,15 @@ func TestChatRemembers(t *testing.T) {
 	asked := m.asked[0]
 	if !strings.Contains(asked, "PUT replaces the whole planner entry") || strings.Count(asked, `"role":"system"`) != 1 {
 		t.Errorf("the model was asked %s", asked)
+	}
+	for limit := time.Now().Add(10 * time.Second); ; {
+		_, episodes := post("/api/episodes/search", `{"query":"PATCH or PUT for a partial update?"}`)
+		if strings.Contains(episodes, `Answer by plain:\nPATCH.`) {
+			break
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("the exchange is not remembered: %s", episodes)
+		}
 	}
 }
 

@@ -326,6 +326,13 @@ func (a *App) wireLLM(_ context.Context, p *parts) error {
 func (a *App) wireChat(ctx context.Context, p *parts) error {
 	settings := a.config.LLM
 	options := llm.ProxyOptions{Context: p.context, Budget: settings.MemoryBudget, Window: settings.ContextWindow, Log: a.log}
+	if settings.Record {
+		options.Episodes = p.episodes
+	}
+	proxy := llm.NewProxy(p.endpoint, httpapi.WriteChatProblem, options)
+	if settings.Record {
+		a.runs(ctx, "exchanges", proxy.Run)
+	}
 	if p.endpoint != nil { // the first conversation would not wait for the vocabulary
 		a.life.run(ctx, "tokenizer", func(ctx context.Context) error {
 			contexts.CountTokens("")
@@ -333,7 +340,7 @@ func (a *App) wireChat(ctx context.Context, p *parts) error {
 			return nil
 		})
 	}
-	p.chat = llm.NewProxy(p.endpoint, httpapi.WriteChatProblem, options)
+	p.chat = proxy
 	return nil
 }
 

@@ -134,6 +134,7 @@ type LLM struct {
 	QueryPrefix      string        `yaml:"embedding_query_prefix" holds:"line" usage:"what the embedding model wants in front of a query, such as \"query: \""`
 	ItemPrefix       string        `yaml:"embedding_item_prefix" holds:"line" usage:"what it wants in front of a text that is searched, such as \"passage: \"; another makes all vectors anew"`
 	MemoryBudget     int           `yaml:"memory_budget" default:"1500" usage:"tokens of memory that the proxy puts in front of a conversation; 0: none"`
+	Record           bool          `yaml:"record" usage:"remember the proxy's exchanges as episodes"`
 }
 
 // EmbeddingBase is the address of the endpoint that makes vectors; empty if there is none.

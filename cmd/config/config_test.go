@@ -142,7 +142,7 @@ func TestShowIsRead(t *testing.T) {
 	want.Consolidation.Threshold = 0.8
 	want.LLM = config.LLM{
 		BaseURL: "http://localhost:11434/v1", Model: "qwen3-coder", ContextWindow: 32768, Timeout: time.Minute, EmbeddingModel: "nomic-embed-text",
-		EmbeddingBaseURL: "https://vectors.lan", MemoryBudget: 800,
+		EmbeddingBaseURL: "https://vectors.lan", MemoryBudget: 800, Record: true,
 	}
 	want.Data = t.TempDir()
 	want.TLSCert, want.TLSKey, want.TLSCA = "/tls/router.crt", "/tls/router.key", "/tls/ca.crt"
@@ -215,6 +215,7 @@ func TestRefusals(t *testing.T) {
 		{name: "budget of nothing much", flags: map[string]string{"llm.memory_budget": "7"}, message: []string{"llm.memory_budget", "50"}},
 		{name: "budget of ten million", flags: map[string]string{"llm.memory_budget": "10000000"}, message: []string{"llm.memory_budget"}},
 		{name: "time-out of nothing", flags: map[string]string{"llm.timeout": "0s"}, message: []string{"llm.timeout"}},
+		{name: "record perhaps", flags: map[string]string{"llm.record": "perhaps"}, message: []string{"llm.record", "true or false"}},
 		{name: "certificate without a key", flags: map[string]string{"tls_cert": "a.crt"}, message: []string{"tls_key", "a.crt"}},
 		{name: "key without a certificate", file: "tls_key: b.key\n", message: []string{"tls_cert", "b.key"}},
 		{name: "certificate with NUL", flags: map[string]string{"tls_cert": "a\x00", "tls_key": "b"}, message: []string{"tls_cert", "NUL"}},

@@ -153,7 +153,7 @@ var libraries = map[string][]string{
 	"modernc.org/sqlite":            nil, // go-sqlite runs it, and registers under the same name
 	"github.com/gin-gonic/gin":      {"router/httpapi"},
 	"github.com/r3labs/sse/v2":      {"router/stream"},
-	"github.com/tmaxmax/go-sse":     {"router/client"},
+	"github.com/tmaxmax/go-sse":     {"router/client", "router/llm"},
 	"github.com/spf13/cobra":        {"cmd/cli"},
 	"go.opentelemetry.io/otel":      {"internal/trace", "router/otlp", "router/httpapi"},
 	"go.opentelemetry.io/otel/sdk":  {"router/otlp"},

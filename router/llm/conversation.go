@@ -21,6 +21,8 @@ type conversation struct {
 	turns    []turn
 	tools    string
 	answer   int // tokens that the client allows the answer; 0: it does not say
+	model    string
+	stream   bool
 }
 
 // turn is one message of a conversation.
@@ -48,6 +50,10 @@ func parseConversation(body []byte) (*conversation, error) {
 			c.messages = value
 		case "tools":
 			c.tools = value.Raw
+		case "model": // a value of another type than these is the endpoint's to refuse
+			c.model = value.Str
+		case "stream":
+			c.stream = value.Type == gjson.True
 		case "max_tokens", "max_completion_tokens":
 			if value.Type == gjson.Number {
 				c.answer = max(c.answer, int(value.Int()))
@@ -126,6 +132,16 @@ func (c *conversation) question() string {
 		said = check.Head(said, half) + "\n" + tail(said, half)
 	}
 	return said
+}
+
+// lastSaid is the last that the user said, whole.
+func (c *conversation) lastSaid() string {
+	for i := len(c.turns) - 1; i >= 0; i-- {
+		if text := strings.TrimSpace(c.turns[i].text); c.turns[i].role == RoleUser && text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 // tokens counts what the conversation has of a model's window, besides the answer.

@@ -15,7 +15,7 @@ func FuzzConversation(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, _ = c.question(), c.tokens()
+		_, _, _ = c.question(), c.lastSaid(), c.tokens()
 		with := c.with(text)
 		if !json.Valid(with) {
 			t.Fatalf("%s\nbecame\n%s", body, with)

@@ -10,9 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/skillrouter/skillrouter/internal/defaults"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/episode"
 	"github.com/skillrouter/skillrouter/router/contexts"
 )
 
@@ -23,6 +26,8 @@ const version = "/v1"
 type ProxyOptions struct {
 	// Context gathers memory; nil: there is none.
 	Context contexts.Service
+	// Episodes remembers exchanges; nil: they are not remembered. Run must run then.
+	Episodes episode.Service
 	// Budget is how many tokens of memory a conversation gets unless it says otherwise; 0: none.
 	Budget int
 	// Window is how many tokens the endpoint's models take; 0: not known.
@@ -37,9 +42,10 @@ type ProxyOptions struct {
 // Proxy serves an OpenAI-compatible API in front of an Endpoint, and puts memory
 // in front of its models. Answers pass through as they come.
 type Proxy struct {
-	endpoint *Endpoint
-	fail     func(w http.ResponseWriter, err error)
-	options  ProxyOptions
+	endpoint  *Endpoint
+	fail      func(w http.ResponseWriter, err error)
+	options   ProxyOptions
+	exchanges *semaphore.Weighted // those on their way to memory
 }
 
 // NewProxy makes a Proxy of an endpoint, nil if none is configured. What the Proxy itself
@@ -52,7 +58,7 @@ func NewProxy(endpoint *Endpoint, fail func(w http.ResponseWriter, err error), o
 		options.WriteTime = 30 * time.Second
 	}
 	options.Log = defaults.Log(options.Log)
-	return &Proxy{endpoint: endpoint, fail: fail, options: options}
+	return &Proxy{endpoint: endpoint, fail: fail, options: options, exchanges: semaphore.NewWeighted(maxWaiting)}
 }
 
 // ServeHTTP implements http.Handler. The request's body is bounded by whoever mounts it.
@@ -91,26 +97,36 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, err)
 		return
 	}
+	var record *recording
 	if path == "/chat/completions" {
 		memory := "none: this is no conversation" // the endpoint will say so better
 		if c, err := parseConversation(body); err == nil {
+			if wish.record && p.options.Episodes != nil {
+				record = newRecording(c, wish)
+			}
 			body, memory = p.remembered(ctx, c, wish)
 		}
 		w.Header().Set(HeaderMemory, memory)
 	}
-	p.forward(w, r, path, body)
+	p.forward(w, r, path, body, record)
 }
 
 // forward asks the endpoint and hands its answer on, each piece as soon as it comes. If one does not come, the client must
 // see that the answer is not whole, as it would without a proxy: the connection ends.
-func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, path string, body []byte) {
+func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, path string, body []byte, record *recording) {
+	ctx := r.Context()
 	if len(body) == 0 {
 		body = nil
 	}
 	proxy := httputil.ReverseProxy{
-		Rewrite: func(asked *httputil.ProxyRequest) { strip(asked.Out.Header, onlyHere) },
+		Rewrite: func(asked *httputil.ProxyRequest) {
+			strip(asked.Out.Header, onlyHere)
+			if record != nil {
+				asked.Out.Header.Del("Accept-Encoding") // what is packed cannot be remembered
+			}
+		},
 		Transport: asks(func(asked *http.Request) (*http.Response, error) {
-			return p.endpoint.open(r.Context(), call{method: r.Method, path: path, body: body, header: asked.Header, transparent: true})
+			return p.endpoint.open(ctx, call{method: r.Method, path: path, body: body, header: asked.Header, transparent: true})
 		}),
 		ModifyResponse: func(response *http.Response) error {
 			if response.StatusCode/100 == 3 {
@@ -119,6 +135,10 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, path string, bod
 			strip(response.Header, onlyThere)
 			for name := range response.Header {
 				w.Header().Del(name)
+			}
+			if record != nil {
+				packed := response.StatusCode != http.StatusOK || response.Header.Get("Content-Encoding") != ""
+				response.Body = &listener{ReadCloser: response.Body, recording: record, deaf: packed}
 			}
 			return nil
 		},
@@ -132,6 +152,9 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, path string, bod
 		ErrorLog:      slog.NewLogLogger(p.options.Log.Handler(), slog.LevelWarn),
 	}
 	proxy.ServeHTTP(&timedWriter{w, p.options.WriteTime}, r)
+	if record != nil && record.complete {
+		p.remember(ctx, record)
+	}
 }
 
 // asks is a function as a transport.

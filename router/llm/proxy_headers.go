@@ -18,6 +18,7 @@ const (
 	HeaderProject = "X-Skillrouter-Project" // whose memory counts more
 	HeaderPersona = "X-Skillrouter-Persona" // whose facts, procedures and episodes are looked at
 	HeaderBudget  = "X-Skillrouter-Budget"  // tokens of memory, instead of the setting's
+	HeaderRecord  = "X-Skillrouter-Record"  // off: this exchange is not remembered
 	// HeaderMemory is off for no memory. In answers it says what was put in front.
 	HeaderMemory = "X-Skillrouter-Memory"
 	headerPrefix = "X-Skillrouter-"
@@ -33,13 +34,13 @@ const (
 type wishes struct {
 	agent, project, persona string
 	budget                  int
-	memory                  bool
+	memory, record          bool
 }
 
 // wishesOf reads and checks them. What is wrong is refused, not passed over: who asks
 // for another agent's memory should not get everybody's.
 func wishesOf(r *http.Request, budget int) (wishes, error) {
-	w := wishes{budget: budget, memory: true}
+	w := wishes{budget: budget, memory: true, record: true}
 	caller := principal.Of(r.Context())
 	if err := caller.Need(principal.ScopeAgent); err != nil {
 		return w, err
@@ -67,12 +68,17 @@ func wishesOf(r *http.Request, budget int) (wishes, error) {
 		}
 		w.budget = n
 	}
-	switch strings.ToLower(strings.TrimSpace(r.Header.Get(HeaderMemory))) {
-	case "", "on":
-	case "off":
-		w.memory = false
-	default:
-		return w, errs.InvalidField(HeaderMemory, "must be on or off")
+	for _, header := range []struct {
+		name string
+		into *bool
+	}{{HeaderMemory, &w.memory}, {HeaderRecord, &w.record}} {
+		switch strings.ToLower(strings.TrimSpace(r.Header.Get(header.name))) {
+		case "", "on":
+		case "off":
+			*header.into = false
+		default:
+			return w, errs.InvalidField(header.name, "must be on or off")
+		}
 	}
 	return w, nil
 }

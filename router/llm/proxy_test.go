@@ -18,6 +18,7 @@ import (
 
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/learning/episode"
 	"github.com/skillrouter/skillrouter/router/contexts"
 	"github.com/skillrouter/skillrouter/router/llm"
 )
@@ -48,6 +49,20 @@ func remembers() *builder {
 	}}
 }
 
+// diary is an EpisodeService that remembers in memory.
+type diary struct {
+	episode.Service
+	recorded chan episode.Draft
+}
+
+func (d *diary) Record(ctx context.Context, draft episode.Draft) (episode.Episode, error) {
+	if err := principal.Of(ctx).ActAs(draft.AgentID); err != nil {
+		return episode.Episode{}, err
+	}
+	d.recorded <- draft
+	return episode.Episode{}, nil
+}
+
 // proxy serves a Proxy in front of an endpoint to a principal.
 func proxy(t *testing.T, base string, who principal.Principal, options llm.ProxyOptions, timeouts llm.Timeouts) *httptest.Server {
 	t.Helper()
@@ -62,6 +77,17 @@ func proxy(t *testing.T, base string, who principal.Principal, options llm.Proxy
 		text, _ := json.Marshal(map[string]any{"error": map[string]any{"message": errs.FieldOf(err) + " " + errs.MessageOf(err)}})
 		says(w, status, string(text))
 	}, options)
+	if options.Episodes != nil {
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- p.Run(ctx) }()
+		t.Cleanup(func() {
+			stop()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.ServeHTTP(w, r.WithContext(principal.With(r.Context(), who)))
 	}))
@@ -568,4 +594,56 @@ func TestDisconnects(t *testing.T) {
 			t.Errorf("%q: the client takes it for whole", text)
 		}
 	})
+}
+
+// TestRecords: exchanges that are whole are remembered, without the memory that was put in front.
+func TestRecords(t *testing.T) {
+	tests := []struct {
+		name   string
+		body   string
+		header map[string]string
+		answer func(w http.ResponseWriter)
+		want   bool
+	}{
+		{"whole", asking, nil, func(w http.ResponseWriter) { says(w, 200, strings.Replace(completion, "hello", "PATCH.", 1)) }, true},
+		{"stream", `{"stream":true,` + asking[1:], nil, func(w http.ResponseWriter) { streams(w, piece("PAT"), piece("CH."), lastPiece, done) }, true},
+		{"not wanted", asking, map[string]string{"X-Skillrouter-Record": "off"}, func(w http.ResponseWriter) { says(w, 200, completion) }, false},
+		{"refused", asking, nil, func(w http.ResponseWriter) { says(w, 400, completion) }, false},
+		{"a step with a tool", asking, nil, func(w http.ResponseWriter) { says(w, 200, toolCalls) }, false},
+		{"prose", asking, nil, func(w http.ResponseWriter) { says(w, 200, "Sure!") }, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			u := script(t, func(_ int, w http.ResponseWriter, _ *http.Request) { test.answer(w) })
+			d := &diary{recorded: make(chan episode.Draft, 9)}
+			p := proxy(t, u.URL, principal.Principal{AgentID: "a", Scopes: []principal.Scope{principal.ScopeAgent}},
+				llm.ProxyOptions{Context: remembers(), Budget: 500, Episodes: d}, llm.Timeouts{})
+			header := map[string]string{"X-Skillrouter-Project": "web", "Accept-Encoding": "gzip"}
+			for name, value := range test.header {
+				header[name] = value
+			}
+			read(t, ask(t, p.URL, "/v1/chat/completions", test.body, header))
+			if !test.want {
+				// One that is remembered shows that this one was not: they are stored in turn.
+				test.answer = func(w http.ResponseWriter) { says(w, 200, strings.Replace(completion, "hello", "later", 1)) }
+				read(t, ask(t, p.URL, "/v1/chat/completions", asking, map[string]string{"X-Skillrouter-Project": "web"}))
+			}
+			select {
+			case got := <-d.recorded:
+				answer := "PATCH."
+				if !test.want {
+					answer = "later"
+				}
+				want := episode.Draft{
+					AgentID: "a", Project: "web", EventType: "outcome", Title: "PATCH or PUT?",
+					Content: "Question:\nPATCH or PUT?\n\nAnswer by qwen3-coder:\n" + answer,
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("(-want +got)\n%s", diff)
+				}
+			case <-time.After(10 * time.Second):
+				t.Error("nothing is remembered")
+			}
+		})
+	}
 }
