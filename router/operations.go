@@ -3,7 +3,7 @@ package router
 import "github.com/skillrouter/skillrouter/internal/operation"
 
 // Operations is how the methods of each service here are called from outside.
-var Operations = struct{ Router, Memory, Introspection operation.List }{
+var Operations = struct{ Router, Memory, Introspection, System operation.List }{
 	Router: operation.Of("router", "/query",
 		operation.Post("", "Ask a question in plain words; every memory and the team's state are asked", Service.Ask).Needs("read").Keeps()),
 	Memory: operation.Of("memory", "",
@@ -18,5 +18,10 @@ var Operations = struct{ Router, Memory, Introspection operation.List }{
 		operation.Get("/ids", "The ids that begin or end so, the newest first", IntrospectionService.IDs),
 		// Without confirm it deletes nothing, so that whoever reads may ask.
 		operation.Post("/clear", "Delete what a persona remembers, of one type, one category, or all; without confirm, say what would be deleted", IntrospectionService.Clear).Needs("read"),
+	),
+	System: operation.Of("system", "",
+		operation.Get("/health", "Whether the router is well, and how much it holds; without a token, where one is needed, only that it answers", SystemService.Health).Keeps(),
+		operation.Get("/api/doctor", "Settings, databases, index, disk and clock, checked", SystemService.Doctor),
+		operation.Get("/api/doctor/outbound", "Every place that may open a connection, and whether it is switched on", SystemService.Outbound),
 	),
 }

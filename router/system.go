@@ -10,21 +10,20 @@ import (
 // SystemService looks at the process that serves, rather than at what it holds.
 type SystemService interface {
 	// Health says whether the router is well, and how much it holds. It needs ScopeRead.
-	Health(ctx context.Context) (SystemHealth, error)
+	Health(ctx context.Context) (Health, error)
 	// Doctor has the router check itself: settings, databases, index, disk, clock. It needs ScopeCaptain.
-	Doctor(ctx context.Context) ([]SystemCheck, error)
+	Doctor(ctx context.Context) (Doctor, error)
+	// Outbound lists every place of the program that may open a connection. It needs ScopeCaptain.
+	Outbound(ctx context.Context) (OutboundList, error)
 }
 
 // StatusHealthy is the Status of a router that is well, in the experience server's word.
 const StatusHealthy = "healthy"
 
-// SystemHealth is what the router says of itself.
-type SystemHealth struct {
-	Status    string           `json:"status"` // StatusHealthy or degraded
-	Version   string           `json:"version"`
-	UptimeMS  int64            `json:"uptime_ms"`
-	Timestamp time.Time        `json:"timestamp"`
-	Stats     map[string]int64 `json:"stats"` // how many of each there are
+// Doctor is what the router found when it checked itself.
+type Doctor struct {
+	OK     bool          `json:"ok"`
+	Checks []SystemCheck `json:"checks"`
 }
 
 // SystemCheck is one thing that the router checked about itself.
@@ -32,6 +31,13 @@ type SystemCheck struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
+}
+
+// OutboundList is every place of the program that may open a connection.
+type OutboundList struct {
+	Airgapped bool       `json:"airgapped" doc:"No connection leaves this machine"`
+	Enforced  bool       `json:"enforced" doc:"The setting airgapped is on: a start with a place that leaves this machine is refused"`
+	Places    []Outbound `json:"places" doc:"Every place that may open a connection"`
 }
 
 // Outbound is a place of the program that may open a connection.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -212,18 +213,29 @@ var _ router.SystemService = system{}
 type system struct{ app *App }
 
 // Health implements router.SystemService.
-func (s system) Health(ctx context.Context) (router.SystemHealth, error) {
-	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
-		return router.SystemHealth{}, err
+func (s system) Health(ctx context.Context) (router.Health, error) {
+	if err := principal.Of(ctx).Keeping().Need(principal.ScopeRead); err != nil {
+		return router.Health{}, err
 	}
-	h := s.app.health(ctx)
-	return router.SystemHealth{Status: h.Status, Version: h.Version, UptimeMS: h.UptimeMS, Timestamp: h.Timestamp, Stats: h.Stats}, nil
+	return s.app.health(ctx), nil
 }
 
 // Doctor implements router.SystemService.
-func (s system) Doctor(ctx context.Context) ([]router.SystemCheck, error) {
+func (s system) Doctor(ctx context.Context) (d router.Doctor, err error) {
 	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
-		return nil, err
+		return d, err
 	}
-	return s.app.doctor(ctx), nil
+	d.Checks = s.app.doctor(ctx)
+	d.OK = !slices.ContainsFunc(d.Checks, func(c router.SystemCheck) bool { return !c.OK })
+	return d, nil
+}
+
+// Outbound implements router.SystemService.
+func (s system) Outbound(ctx context.Context) (list router.OutboundList, err error) {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
+		return list, err
+	}
+	list.Places, list.Enforced = s.app.outbounds(), s.app.config.Airgapped
+	list.Airgapped = !slices.ContainsFunc(list.Places, func(o router.Outbound) bool { return o.Leaves })
+	return list, nil
 }

@@ -226,7 +226,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Introspection: p.introspection, Embeddings: p.vectors, Search: searches, Verdicts: toldAnswers{p.verdicts, p.value},
 		Feed: p.feed, Timeline: p.timeline, Events: p.events, Socket: p.socket, Web: p.web, Mesh: p.mesh,
 		Backup: a.backup, Transfer: p.transfer,
-		MCP: tools.Handler(), Health: a.health, Doctor: a.doctor, Outbound: a.outbounds, Enforced: a.config.Airgapped, Registry: registry,
+		MCP: tools.Handler(), System: system{a}, Registry: registry,
 	}, httpapi.Options{
 		Tracer:  tracer,
 		Version: a.options.Version, RequireToken: a.needsToken(),

@@ -189,12 +189,6 @@ func (c *Client) request(ctx context.Context, method string, to address, body io
 	return r, nil
 }
 
-// call sends in, if it is not nil, as JSON and decodes the answer into Out.
-func call[Out any](ctx context.Context, c *Client, method string, to address, in any) (out Out, err error) {
-	err = c.call(ctx, method, to, in, &out)
-	return out, err
-}
-
 // Call is a call of any path, with its query: it sends in as JSON, unless it is
 // nil, and decodes the answer into out, unless that is nil.
 func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {

@@ -26,7 +26,7 @@ func accessOf() map[string]access {
 		"POST /api/knowledge/bulk": {principal.ScopeRead, true}, "POST /claude-code/session-end": {scope: principal.ScopeRead},
 	}
 	for _, path := range []string{
-		healthPath, "/docs", "/docs/style.css", "/openapi.json", "/openapi.yaml", "/openapi-3.0.json", "/openapi-3.0.yaml",
+		"/docs", "/docs/style.css", "/openapi.json", "/openapi.yaml", "/openapi-3.0.json", "/openapi-3.0.yaml",
 		"/messages", "/events", "/ws", "/mcp", "/api/tools", "/api/search",
 	} {
 		routes[http.MethodGet+" "+path] = access{walled: true}

@@ -81,13 +81,10 @@ type Services struct {
 	Leases      lease.Service
 	Recon       operational.ReconService
 	Tokens      operational.TokenService
-	Persons     *person.Persons                                // nil: there is no passphrase
-	MCP         http.Handler                                   // /mcp
-	Health      func(ctx context.Context) router.Health        // GET /health
-	Doctor      func(ctx context.Context) []router.SystemCheck // GET /api/doctor
-	Outbound    func() []router.Outbound                       // GET /api/doctor/outbound
-	Enforced    bool                                           // that none of these leaves this machine
-	Registry    *prometheus.Registry                           // GET /metrics
+	Persons     *person.Persons // nil: there is no passphrase
+	MCP         http.Handler    // /mcp
+	System      router.SystemService
+	Registry    *prometheus.Registry // GET /metrics
 
 	Facts         fact.Service
 	Reminders     operational.ReminderService

@@ -31,10 +31,18 @@ func serve(t *testing.T, auth secrets, options httpapi.Options) *httpapi.Server 
 	t.Helper()
 	return httpapi.New(httpapi.Services{
 		Auth:   auth,
-		Health: func(context.Context) router.Health { return router.Health{Status: "healthy"} },
-		Doctor: func(context.Context) []router.SystemCheck { panic("boom") },
+		System: shaken{},
 	}, options)
 }
+
+// shaken is a SystemService that is well and does not bear to be looked at.
+type shaken struct{ router.SystemService }
+
+func (shaken) Health(context.Context) (router.Health, error) {
+	return router.Health{Status: "healthy"}, nil
+}
+
+func (shaken) Doctor(context.Context) (router.Doctor, error) { panic("boom") }
 
 func call(s http.Handler, method, target string, header map[string]string, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))

@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,10 +9,6 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"github.com/skillrouter/skillrouter/internal/operation"
-	"github.com/skillrouter/skillrouter/internal/principal"
-	"github.com/skillrouter/skillrouter/router"
 )
 
 const healthPath = "/health"
@@ -22,33 +16,8 @@ const healthPath = "/health"
 // secondsMetric is the metric that has the times to answer, by route.
 const secondsMetric = "skillrouter_http_request_seconds"
 
-// Doctor is the answer of GET /api/doctor.
-type Doctor struct {
-	OK     bool                 `json:"ok"`
-	Checks []router.SystemCheck `json:"checks"`
-}
-
-// OutboundList is the answer of GET /api/doctor/outbound.
-type OutboundList struct {
-	Airgapped bool              `json:"airgapped" doc:"No connection leaves this machine"`
-	Enforced  bool              `json:"enforced" doc:"The setting airgapped is on: a start with a place that leaves this machine is refused"`
-	Places    []router.Outbound `json:"places" doc:"Every place that may open a connection"`
-}
-
-// systemRoutes mounts what looks at the process itself, and the handlers that are no typed resources.
+// systemRoutes mounts the handlers that are no typed resources.
 func (s *Server) systemRoutes() {
-	at := func(path, summary string, do any) {
-		s.offer(s, operation.Below("system", path, operation.Get("", summary, do)))
-	}
-	if s.services.Health != nil {
-		at(healthPath, "Whether the router is well, and how much it holds; without a token, where one is needed, only that it answers", (*Server).health)
-	}
-	if s.services.Doctor != nil {
-		at("/api/doctor", "Settings, databases, index, disk and clock, checked", (*Server).doctor)
-	}
-	if s.services.Outbound != nil {
-		at("/api/doctor/outbound", "Every place that may open a connection, and whether it is switched on", (*Server).outbound)
-	}
 	metrics := promhttp.HandlerFor(s.services.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 	s.engine.GET("/metrics", gin.WrapH(metrics))
 	if s.services.Messages != nil {
@@ -63,28 +32,6 @@ func (s *Server) systemRoutes() {
 			s.engine.Handle(method, "/mcp", handler)
 		}
 	}
-}
-
-func (s *Server) health(ctx context.Context) (router.Health, error) {
-	return s.services.Health(ctx), nil
-}
-
-func (s *Server) doctor(ctx context.Context) (d Doctor, err error) {
-	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
-		return d, err
-	}
-	d.Checks = s.services.Doctor(ctx)
-	d.OK = !slices.ContainsFunc(d.Checks, func(c router.SystemCheck) bool { return !c.OK })
-	return d, nil
-}
-
-func (s *Server) outbound(ctx context.Context) (list OutboundList, err error) {
-	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
-		return list, err
-	}
-	list.Places, list.Enforced = s.services.Outbound(), s.services.Enforced
-	list.Airgapped = !slices.ContainsFunc(list.Places, func(o router.Outbound) bool { return o.Leaves })
-	return list, nil
 }
 
 // httpMetrics counts requests and their time by route, never by path: a path is the client's to choose.

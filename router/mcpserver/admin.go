@@ -13,34 +13,20 @@ import (
 	"github.com/skillrouter/skillrouter/router/trash"
 )
 
-type diagnosis struct {
-	OK     bool                 `json:"ok"`
-	Checks []router.SystemCheck `json:"checks"`
-}
-
 // systemTools are how the process itself is.
 func systemTools() []tool {
 	return []tool{
 		{
 			name: "health", title: "Health", effect: reads, holds: "status version uptime_ms stats",
 			description: "Whether the router is well, since when it runs, and how much it holds.",
-			does:        router.SystemService.Health,
+			does:        router.SystemService.Health, without: "server search guard interlock problems",
 		},
 		{
 			name: "doctor", title: "Doctor", effect: reads, holds: "ok checks",
 			description: "Settings, databases, indexes, disk and clock, checked; for the captain.",
-			does:        (*Server).doctor,
+			does:        router.SystemService.Doctor,
 		},
 	}
-}
-
-func (s *Server) doctor(ctx context.Context) (diagnosis, error) {
-	found, err := s.services.System.Doctor(ctx)
-	out := diagnosis{OK: true, Checks: owned(found)}
-	for _, c := range found {
-		out.OK = out.OK && c.OK
-	}
-	return out, err
 }
 
 // embeddingTools are how far the vectors are.

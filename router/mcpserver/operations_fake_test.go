@@ -169,12 +169,16 @@ func (houseAdmin) Revoke(context.Context, string) (operational.Token, error) {
 	return operational.Token{ID: "k1", Scopes: []principal.Scope{principal.ScopeAgent}, CreatedAt: noon, RevokedAt: &noon}, nil
 }
 
-func (houseAdmin) Health(context.Context) (router.SystemHealth, error) {
-	return router.SystemHealth{Status: router.StatusHealthy, Version: "test", UptimeMS: 5000, Timestamp: noon, Stats: map[string]int64{"episodes": 3}}, nil
+func (houseAdmin) Health(context.Context) (router.Health, error) {
+	return router.Health{Status: router.StatusHealthy, Version: "test", UptimeMS: 5000, Timestamp: noon, Stats: map[string]int64{"episodes": 3}}, nil
 }
 
-func (houseAdmin) Doctor(context.Context) ([]router.SystemCheck, error) {
-	return []router.SystemCheck{{Name: "disk", OK: false, Detail: "it is nearly full"}}, nil
+func (houseAdmin) Doctor(context.Context) (router.Doctor, error) {
+	return router.Doctor{Checks: []router.SystemCheck{{Name: "disk", OK: false, Detail: "it is nearly full"}}}, nil
+}
+
+func (houseAdmin) Outbound(context.Context) (router.OutboundList, error) {
+	panic("no tool lists connections")
 }
 
 func (houseAdmin) Embeddings(context.Context) (shelf.EmbeddingStatus, error) {
