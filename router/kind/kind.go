@@ -168,6 +168,15 @@ func (m Memory) Read(ctx context.Context, refs []string) (map[string]any, error)
 	return all, nil
 }
 
+// Size is how many rows of a kind that lies on a shelf the caller may find.
+func (m Memory) Size(ctx context.Context) (int, error) {
+	own, err := m.Shelf.Within(ctx)
+	if own == nil {
+		return m.Shelf.Len(), err
+	}
+	return own.Len(), err
+}
+
 // WordsFor are the words of the rows that a caller may know of; nil: it may know of none.
 func (m Memory) WordsFor(ctx context.Context, caller principal.Principal) (Words, error) {
 	switch {

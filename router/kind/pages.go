@@ -115,7 +115,11 @@ func (m Memory) Edit(ctx context.Context, ref, mark string, members map[string]j
 	if err := still(row); err != nil || len(members) == 0 { // before what was typed is looked at: it was typed over something else
 		return err
 	}
-	return m.change(learning.IfStill(ctx, still), ref, members)
+	patch, err := json.Marshal(members)
+	if err != nil {
+		return err
+	}
+	return m.Pages.Change(learning.IfStill(ctx, still), ref, patch)
 }
 
 // still refuses a row that does not say what mark tells of.
@@ -127,14 +131,6 @@ func (m Memory) still(mark string) func(row any) error {
 		}
 		return err
 	}
-}
-
-func (m Memory) change(ctx context.Context, ref string, members map[string]json.RawMessage) error {
-	patch, err := json.Marshal(members)
-	if err != nil {
-		return err
-	}
-	return m.Pages.Change(ctx, ref, patch)
 }
 
 // Revert has a row say again what a version of it says.
@@ -160,14 +156,11 @@ func (m Memory) Revert(ctx context.Context, ref, version string) error {
 			return err
 		}
 		maps.DeleteFunc(then, func(member string, value json.RawMessage) bool { return string(value) == string(now[member]) })
-		if len(then) == 0 {
-			return nil
-		}
 		mark, err := m.Mark(row)
 		if err != nil {
 			return err
 		}
-		return m.change(learning.IfStill(ctx, m.still(mark)), ref, then)
+		return m.Edit(ctx, ref, mark, then)
 	}
 	return errs.Errorf(errs.NotFound, "this version is not kept, or never was")
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 )
@@ -63,21 +65,13 @@ func encoded(value any) json.RawMessage {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (r *record) UnmarshalJSON(text []byte) error {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	if begin, _ := decoder.Token(); begin != json.Delim('{') {
+	object := gjson.ParseBytes(text)
+	if !object.IsObject() {
 		return errors.New("this is no object")
 	}
 	*r = record{}
-	for decoder.More() {
-		name, err := decoder.Token()
-		if err != nil {
-			return err
-		}
-		m := &member{name: name.(string)}
-		if err := decoder.Decode(&m.value); err != nil {
-			return err
-		}
-		*r = append(*r, m)
+	for name, value := range object.All() {
+		*r = append(*r, &member{name: name.String(), value: json.RawMessage(value.Raw)})
 	}
 	return nil
 }

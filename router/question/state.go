@@ -18,6 +18,7 @@ import (
 	"github.com/skillrouter/skillrouter/router"
 	"github.com/skillrouter/skillrouter/router/classify"
 	"github.com/skillrouter/skillrouter/router/decision"
+	"github.com/skillrouter/skillrouter/router/kind"
 	"github.com/skillrouter/skillrouter/router/search"
 )
 
@@ -233,7 +234,7 @@ func (a *Asker) byWords(ctx context.Context, w *wanted, t *table, found []router
 func (a *Asker) listed(ctx context.Context, q *question, w *wanted, t *table) ([]router.Item, int, error) {
 	plain := len(w.members) == 0 && len(w.agents) == 0 && w.when == "" && w.project == "" && w.older == 0
 	if plain && len(w.stems) == 0 {
-		if total, counted, err := a.count(ctx, q, t.kind); counted {
+		if total, counted, err := a.count(ctx, t.kind); counted {
 			w.few = q.limit
 			items, read, listErr := a.fitting(ctx, w, t)
 			return items[:min(len(items), q.limit)], max(total, read), cmp.Or(err, listErr)
@@ -251,21 +252,12 @@ func (a *Asker) listed(ctx context.Context, q *question, w *wanted, t *table) ([
 }
 
 // count is how many rows of a kind the caller may find, where that is known without reading them.
-func (a *Asker) count(ctx context.Context, q *question, kind string) (int, bool, error) {
-	for _, memory := range a.kinds {
-		if memory.Name != kind || memory.Shelf == nil {
-			continue
-		}
-		if !q.caller.Walled() {
-			return memory.Shelf.Len(), true, nil
-		}
-		own, err := memory.Shelf.Within(ctx)
-		if err != nil || own == nil {
-			return 0, false, err
-		}
-		return own.Len(), true, nil
+func (a *Asker) count(ctx context.Context, name string) (n int, counted bool, err error) {
+	at := slices.IndexFunc(a.kinds, func(m kind.Memory) bool { return m.Name == name && m.Shelf != nil })
+	if at >= 0 {
+		n, err = a.kinds[at].Size(ctx)
 	}
-	return 0, false, nil
+	return n, at >= 0, err
 }
 
 // fitting lists the rows that a question wants, but for its other words.

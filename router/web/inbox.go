@@ -29,13 +29,6 @@ type wait struct {
 	Say, Agent, At string
 }
 
-// matter is one thing that waits.
-type matter struct {
-	row
-	rank  int        // 0: somebody cannot go on
-	items url.Values // what the checkbox sends
-}
-
 // waiting counts what waits.
 func (s *Server) waiting(v *visit) (int, error) {
 	if s.services.Decisions == nil {
@@ -46,7 +39,7 @@ func (s *Server) waiting(v *visit) (int, error) {
 }
 
 // gathered are all matters that wait, the most urgent first, and among these the newest.
-func (s *Server) gathered(v *visit) (matters []matter, err error) {
+func (s *Server) gathered(v *visit) (matters []row, err error) {
 	found, err := s.services.Decisions.Waiting(v.Context())
 	if err != nil {
 		return nil, err
@@ -76,15 +69,15 @@ func (s *Server) gathered(v *visit) (matters []matter, err error) {
 			}
 		}
 	}
-	slices.SortStableFunc(matters, func(a, b matter) int { return cmp.Or(a.rank-b.rank, b.at().Compare(a.at())) })
+	slices.SortStableFunc(matters, func(a, b row) int { return cmp.Or(a.rank-b.rank, b.at().Compare(a.at())) })
 	return matters, nil
 }
 
 // matter is a row that waits, with what the keys a and d do with it: of what can be done with many, the first and the dangerous.
-func (s *Server) matter(t *thing, r row) matter {
-	rank, of := r.titled(t.Waits.Rank), r.record
-	m := matter{row: r, rank: max(slices.Index(operational.EscalationPriorities(), operational.EscalationPriority(rank)), 0)}
-	m.Columns, m.Title = s.things["matter"].Columns, strings.TrimRight(r.titled(t.Waits.Say), ": ")
+func (s *Server) matter(t *thing, m row) row {
+	rank, of := m.titled(t.Waits.Rank), m.record
+	m.rank = max(slices.Index(operational.EscalationPriorities(), operational.EscalationPriority(rank)), 0)
+	m.Columns, m.Title = s.things["matter"].Columns, strings.TrimRight(m.titled(t.Waits.Say), ": ")
 	m.record = record{
 		{Name: "rank", Value: rank},
 		{Name: "tone", Value: []string{"bad", "warn", "calm", "plain"}[m.rank]},
@@ -115,11 +108,10 @@ func (s *Server) matter(t *thing, r row) matter {
 }
 
 // folded are the rows of matters, each of what says the same once.
-func folded(matters []matter) (rows []row) {
+func folded(matters []row) (once []row) {
 	times := map[string]int{}
-	var once []matter
 	for _, m := range matters {
-		i := slices.IndexFunc(once, func(f matter) bool {
+		i := slices.IndexFunc(once, func(f row) bool {
 			return f.Kind == m.Kind && f.Title == m.Title && f.Say("agent") == m.Say("agent") && len(m.items) == 3 // what is asked again has a number
 		})
 		if i < 0 {
@@ -129,14 +121,14 @@ func folded(matters []matter) (rows []row) {
 		}
 		times[once[i].Path]++
 	}
-	for _, m := range once {
+	for i := range once {
+		m := &once[i]
 		if m.Decline != "" {
 			m.Pick = m.items.Encode()
 		}
 		m.set("times", count(times[m.Path]))
-		rows = append(rows, m.row)
 	}
-	return rows
+	return once
 }
 
 func (s *Server) matters(v *visit, _ *thing) (listing, error) {

@@ -53,7 +53,9 @@ type row struct {
 	Unread, Current       bool
 	Acts                  []shownAct
 
-	item any
+	item  any
+	rank  int        // of what waits: 0: somebody cannot go on
+	items url.Values // and what its checkbox sends
 }
 
 // at is the time that the row ends with.

@@ -38,15 +38,11 @@ func (s *Server) memorySize(v *visit) (total int, err error) {
 		if t := s.things[m.Name]; t == nil || m.Shelf == nil || t.Place != memoryPath {
 			continue
 		}
-		own, err := m.Shelf.Within(v.Context())
-		switch {
-		case err != nil:
+		n, err := m.Size(v.Context())
+		if err != nil {
 			return 0, err
-		case own != nil:
-			total += own.Len()
-		default:
-			total += m.Shelf.Len()
 		}
+		total += n
 	}
 	return total, nil
 }

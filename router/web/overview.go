@@ -50,7 +50,7 @@ func (s *Server) overview(v *visit) (_ any, err error) {
 		}
 		rows := folded(matters)
 		o.Matters, o.More = &table{Columns: s.things["matter"].Columns, Rows: rows[:min(len(rows), shownMatters)]}, max(len(rows)-shownMatters, 0)
-		since := perPiece(matters, func(m matter) time.Time { return m.at() }, now, week, 14)
+		since := perPiece(matters, row.at, now, week, 14)
 		waits := 0 // a question without an answer holds nobody up, and the navigation counts none
 		for _, m := range matters {
 			if s.things[m.Kind].Waits.Of != "" {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 )
 
 // record is an item by its members, in its own order, as JSON names them.
@@ -26,34 +28,23 @@ func recordOf(item any) (of record, err error) {
 		return had, nil
 	}
 	text, err := json.Marshal(item)
-	if err != nil {
+	object := gjson.ParseBytes(text)
+	if !object.IsObject() {
 		return nil, err
 	}
-	read := json.NewDecoder(bytes.NewReader(text))
-	if _, err := read.Token(); err != nil { // {
-		return nil, err
-	}
-	for read.More() {
-		name, err := read.Token()
-		if err != nil {
-			return nil, err
-		}
-		var value json.RawMessage
-		if err := read.Decode(&value); err != nil {
-			return nil, err
-		}
-		m := member{Name: asText(name)}
+	for name, value := range object.All() {
+		m := member{Name: name.String(), Value: value.Raw}
 		var list []string
 		switch {
-		case json.Unmarshal(value, &list) == nil:
+		case json.Unmarshal([]byte(value.Raw), &list) == nil:
 			m.List, m.Value = list, strings.Join(list, ", ")
-		case json.Unmarshal(value, &m.Value) == nil:
-			at, err := time.Parse(time.RFC3339, m.Value)
-			if m.At = at; err == nil && at.IsZero() {
+		case value.Type == gjson.String:
+			m.Value = value.Str
+			if m.At, err = time.Parse(time.RFC3339, m.Value); err == nil && m.At.IsZero() {
 				m.Value = ""
 			}
-		case string(value) != "false" && string(value) != "{}":
-			m.Value = string(value)
+		case value.Raw == "false" || value.Raw == "{}":
+			m.Value = ""
 		}
 		of = append(of, m)
 	}
