@@ -40,8 +40,8 @@ type MailboxService interface {
 	Read(ctx context.Context, read Ack) (int64, error)
 	// Receipts tells how far a message has come with each recipient.
 	Receipts(ctx context.Context, messageID string) (MessageReceipts, error)
-	// Overdue lists messages that want an acknowledgement and have waited for one longer than age.
-	Overdue(ctx context.Context, age time.Duration, limit int) ([]OverdueMessage, error)
+	// Overdue lists messages that want an acknowledgement and have waited for one.
+	Overdue(ctx context.Context, query OverdueQuery) ([]OverdueMessage, error)
 }
 
 // Heartbeat is what an agent says at each check-in (POST /heartbeat).
@@ -140,6 +140,12 @@ type Ack struct {
 type MessageReceipts struct {
 	Message  operational.Message   `json:"message"`
 	Receipts []operational.Receipt `json:"receipts"`
+}
+
+// OverdueQuery asks for messages that have waited for an acknowledgement.
+type OverdueQuery struct {
+	Age   float64 `query:"age_seconds" minimum:"0" maximum:"315360000" doc:"For longer than this; 0: all of them"`
+	Limit int     `query:"limit" minimum:"0" maximum:"1000" doc:"0: 100"`
 }
 
 // OverdueMessage is a message that somebody should have acknowledged.

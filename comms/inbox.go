@@ -244,14 +244,14 @@ func (b *Mailbox) Reached(ctx context.Context, messages []operational.Message) (
 	return reached, err
 }
 
-// Overdue lists messages that want an acknowledgement and have waited for one
-// longer than age, the oldest first. A Captain sees all of them, an agent
-// those that it sent.
-func (b *Mailbox) Overdue(ctx context.Context, age time.Duration, limit int) ([]OverdueMessage, error) {
-	limit, err := check.Limit(limit, DefaultLimit, MaxLimit)
+// Overdue lists messages that want an acknowledgement and have waited for one,
+// the oldest first. A Captain sees all of them, an agent those that it sent.
+func (b *Mailbox) Overdue(ctx context.Context, query OverdueQuery) ([]OverdueMessage, error) {
+	limit, err := check.Limit(query.Limit, DefaultLimit, MaxLimit)
 	if err != nil {
 		return nil, err
 	}
+	age := time.Duration(query.Age * float64(time.Second))
 	if age < 0 {
 		return nil, errs.InvalidField("age_seconds", "must not be negative")
 	}

@@ -225,7 +225,7 @@ func TestMessagesOfAKind(t *testing.T) {
 			t.Errorf("of %q the log shows %v, %v; want %v", agent, got, err, want)
 		}
 	}
-	if overdue, err := h.Mailbox.Overdue(kind, 0, 0); err != nil || len(overdue) != 1 || overdue[0].Seq != 1 {
+	if overdue, err := h.Mailbox.Overdue(kind, comms.OverdueQuery{}); err != nil || len(overdue) != 1 || overdue[0].Seq != 1 {
 		t.Errorf("overdue are %+v, %v", overdue, err)
 	}
 }

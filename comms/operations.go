@@ -22,6 +22,7 @@ var Operations = struct{ Presence, Mailbox, Mesh operation.List }{
 			operation.Post("/ack", "Acknowledge messages: up to and including seq, or those with message_ids", MailboxService.Ack).Holds("acked").Keeps(),
 			operation.Post("/read", "Mark messages as read: up to and including seq, or those with message_ids", MailboxService.Read).Holds("read").Keeps(),
 			operation.Get("/inbox", "An agent's messages, the oldest first, for clients without SSE", MailboxService.Inbox).Keeps(),
+			operation.Get("/overdue", "Messages that want an acknowledgement and have waited for one longer than age_seconds", MailboxService.Overdue).Holds("messages"),
 			operation.Get("/{id}/receipts", "How far a message has come with each recipient", MailboxService.Receipts).Named("The message's message_id"),
 		),
 	),

@@ -60,7 +60,7 @@ func groupFirst(t *testing.T, as func(principal.Principal) caller) {
 	if len(got.Receipts) != 1 || got.Receipts[0].AgentID != ids[2] || got.Receipts[0].AckedAt != nil {
 		t.Errorf("the sender is told %+v", got.Receipts)
 	}
-	waiting := must(c.Mailbox.Overdue(c.ctx, 0, 10))(t)
+	waiting := must(c.Mailbox.Overdue(c.ctx, comms.OverdueQuery{Limit: 10}))(t)
 	if len(waiting) != 1 || !slices.Equal(waiting[0].Waiting, []string{ids[2]}) {
 		t.Errorf("the acknowledgement is awaited from %+v", waiting)
 	}

@@ -243,7 +243,7 @@ func overdue(t *testing.T, as func(principal.Principal) caller) {
 	c.send(t, draft("captain", "a1", "no answer wanted"))
 	list := func() string {
 		var out []string
-		for _, o := range must(c.Mailbox.Overdue(c.ctx, 0, 0))(t) {
+		for _, o := range must(c.Mailbox.Overdue(c.ctx, comms.OverdueQuery{}))(t) {
 			out = append(out, fmt.Sprint(o.Seq-direct.Seq, o.Waiting))
 		}
 		return fmt.Sprint(out)
@@ -259,7 +259,7 @@ func overdue(t *testing.T, as func(principal.Principal) caller) {
 	if got, want := list(), "[2 [nobody]]"; got != want {
 		t.Errorf("overdue are %s, want %s", got, want)
 	}
-	if got := must(c.Mailbox.Overdue(c.ctx, 1e12, 0))(t); len(got) != 0 {
+	if got := must(c.Mailbox.Overdue(c.ctx, comms.OverdueQuery{Age: 1000}))(t); len(got) != 0 {
 		t.Errorf("overdue since long are %+v", got)
 	}
 }

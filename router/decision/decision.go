@@ -59,8 +59,6 @@ type Waiting struct {
 	Proposals   []history.Proposal
 	Stale       []operational.Agent
 	Blocked     []operational.Task
-
-	Full map[Kind]bool // of these more may wait than was gathered
 }
 
 // Service gathers.
@@ -101,26 +99,21 @@ func New(sources Sources) *Decisions { return &Decisions{sources} }
 
 // Waiting implements Service.
 func (d *Decisions) Waiting(ctx context.Context) (w Waiting, err error) {
-	w.Full = map[Kind]bool{}
-	full := func(kind Kind, gathered int) { w.Full[kind] = gathered >= MaxWaiting }
 	approvals, err := d.sources.Guard.Approvals(ctx, guard.ApprovalFilter{State: lesson.ApprovalPending, Limit: MaxWaiting})
 	if err != nil {
 		return w, err
 	}
 	w.Approvals = approvals.Approvals
-	full(KindApproval, len(w.Approvals))
 	escalations, err := d.sources.Escalations.List(ctx, operational.EscalationFilter{Status: []operational.EscalationStatus{operational.EscalationPending}, Limit: MaxWaiting})
 	if err != nil {
 		return w, err
 	}
 	w.Escalations = onceEach(escalations)
-	full(KindEscalation, len(escalations))
 	incidents, err := d.sources.Incidents.List(ctx, history.Filter{Waiting: true, Limit: MaxWaiting})
 	if err != nil {
 		return w, err
 	}
 	w.Incidents = incidents.Incidents
-	full(KindIncident, len(w.Incidents))
 	if w.Proposals, err = d.sources.Consolidation.Proposals(ctx, history.ProposalFilter{Status: history.ProposalPending, Limit: MaxWaiting}); err != nil {
 		return w, err
 	}
@@ -128,9 +121,6 @@ func (d *Decisions) Waiting(ctx context.Context) (w Waiting, err error) {
 		return w, err
 	}
 	w.Blocked, err = d.sources.Tasks.List(ctx, operational.TaskFilter{Status: []operational.TaskStatus{operational.TaskBlocked}, Limit: MaxWaiting})
-	full(KindProposal, len(w.Proposals))
-	full(KindAgent, len(w.Stale))
-	full(KindTask, len(w.Blocked))
 	return w, err
 }
 

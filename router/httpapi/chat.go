@@ -41,14 +41,11 @@ func (s *Server) chat(c *gin.Context) {
 	_ = control.SetWriteDeadline(time.Time{}) // a model thinks as long as it does; who writes sets another
 	// Deadlines of connections are told by the system's clock, not by the injected one.
 	body := &patientReader{body: c.Request.Body, extend: func() { _ = control.SetReadDeadline(time.Now().Add(bulkIdle)) }}
-	c.Request.Body = timely(http.MaxBytesReader(nil, &reread{Reader: body, Closer: c.Request.Body}, MaxChatBody), control)
+	c.Request.Body = timely(http.MaxBytesReader(nil, struct {
+		io.Reader
+		io.Closer
+	}{body, c.Request.Body}, MaxChatBody), control)
 	s.services.Chat.ServeHTTP(c.Writer, c.Request)
-}
-
-// reread is a body that is read by another reader.
-type reread struct {
-	io.Reader
-	io.Closer
 }
 
 // timely is a body that is read under a deadline, which ends with it: the

@@ -13,12 +13,12 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"go.opentelemetry.io/otel/propagation"
+	"golang.org/x/time/rate"
 
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/errs"
@@ -418,8 +418,8 @@ func (s *Server) checkContentType(c *gin.Context) {
 func (s *Server) access(r *http.Request, call *call, took time.Duration, size int64) {
 	level := levelFor(call.status)
 	ctx := r.Context()
-	if level == slog.LevelInfo {
-		level = s.refused.level(call.start)
+	if level == slog.LevelInfo && !s.refused.AllowN(call.start, 1) {
+		level = slog.LevelDebug
 	}
 	if !s.log.Enabled(ctx, level) {
 		return
@@ -444,22 +444,7 @@ func levelFor(status int) slog.Level {
 // may call could fill the disk with them.
 const maxRefusalsLogged = 60
 
-// refusals counts the calls that were refused in a minute.
-type refusals struct {
-	mu     sync.Mutex
-	minute time.Time
-	count  int
-}
-
-// level is the level at which a refusal is logged.
-func (r *refusals) level(at time.Time) slog.Level {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if minute := at.Truncate(time.Minute); !minute.Equal(r.minute) {
-		r.minute, r.count = minute, 0
-	}
-	if r.count++; r.count > maxRefusalsLogged {
-		return slog.LevelDebug
-	}
-	return slog.LevelInfo
+// refusals are those that may be logged so.
+func refusals() *rate.Limiter {
+	return rate.NewLimiter(rate.Every(time.Minute/maxRefusalsLogged), maxRefusalsLogged)
 }

@@ -1,17 +1,16 @@
 package httpapi
 
 import (
-	"log/slog"
 	"testing"
 	"time"
 )
 
 func TestRefusalsInTheLogAreBounded(t *testing.T) {
-	var r refusals
+	refused := refusals()
 	at := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	count := func() (logged int) {
 		for range 10 * maxRefusalsLogged {
-			if r.level(at) == slog.LevelInfo {
+			if refused.AllowN(at, 1) {
 				logged++
 			}
 		}

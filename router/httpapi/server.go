@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
 
 	"github.com/skillrouter/skillrouter/comms"
 	"github.com/skillrouter/skillrouter/comms/lease"
@@ -140,7 +141,7 @@ type Server struct {
 	log        *slog.Logger
 	now        clock.Clock
 	metrics    *httpMetrics
-	refused    refusals
+	refused    *rate.Limiter
 	hosts      hostCheck
 	describing []func(*huma.OpenAPI)    // what the document is made of
 	web        map[string]bool          // the dashboard's routes: method, space, path
@@ -157,7 +158,7 @@ func New(services Services, options Options) *Server {
 	}
 	s := &Server{
 		services: services, options: options, log: options.Log, now: options.Now,
-		engine: gin.New(), metrics: newHTTPMetrics(services.Registry), hosts: newHostCheck(options.AllowedHosts, options.RequireToken, options.Certified),
+		engine: gin.New(), refused: refusals(), metrics: newHTTPMetrics(services.Registry), hosts: newHostCheck(options.AllowedHosts, options.RequireToken, options.Certified),
 	}
 	e := s.engine
 	_ = e.SetTrustedProxies(nil) // no proxy is trusted; nil cannot fail
@@ -190,7 +191,6 @@ func (s *Server) routes() {
 		}
 	}
 	s.systemRoutes()
-	with(s.services.Mailbox, s.overdueRoute)
 	with(s.services.Knowledge, s.bulkRoute)
 	with(s.services.Episodes, s.episodeRoutes)
 	with(s.services.Lessons, s.lessonRoutes)

@@ -3,7 +3,8 @@ package httpapi
 import (
 	"net/http"
 	"net/url"
-	"strings"
+
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/skillrouter/skillrouter/internal/errs"
 )
@@ -36,17 +37,5 @@ func SocketPort(server http.Handler, hosts func(r *http.Request) error) http.Han
 
 // upgrades tells whether a request asks to become a WebSocket (RFC 6455, section 4.2.1).
 func upgrades(header http.Header) bool {
-	return hasToken(header.Values("Connection"), "upgrade") && hasToken(header.Values("Upgrade"), "websocket")
-}
-
-// hasToken looks for a token in a header's comma-separated values, without regard to case.
-func hasToken(values []string, token string) bool {
-	for _, value := range values {
-		for one := range strings.SplitSeq(value, ",") {
-			if strings.EqualFold(strings.TrimSpace(one), token) {
-				return true
-			}
-		}
-	}
-	return false
+	return httpguts.HeaderValuesContainsToken(header.Values("Connection"), "upgrade") && httpguts.HeaderValuesContainsToken(header.Values("Upgrade"), "websocket")
 }

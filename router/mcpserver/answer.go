@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/skillrouter/skillrouter/internal/operation"
@@ -42,7 +43,7 @@ func (t *tool) answer(found reflect.Value) (record, string, error) {
 		return nil, "", err
 	}
 	isCut := t.entries == nil && fields.fit()
-	f, text := newFence("%s", t.lead(found, fields)), fields.text()
+	f, text := newFence("%s", t.lead(found, fields)), folded(own, fields).text()
 	for _, one := range append(fields.things(), &fields) {
 		if kinds := one.member("redacted"); kinds != nil { // this program's words, as JSON
 			f.WriteString(" Secrets were cut out of it before it was stored: " + strings.Trim(strings.ReplaceAll(kinds.said(), `","`, ", "), `["]`) + ".")
@@ -71,6 +72,33 @@ func (t *tool) answer(found reflect.Value) (record, string, error) {
 	}
 	return append(fields, &member{name: "notice", value: encoded(notice)}), f.String(), nil
 }
+
+// folded is an answer as its text shows it: what says nearly the same as a likelier one is named beneath that.
+func folded(found reflect.Value, fields record) record {
+	shown := slices.Clone(fields)
+	for i := 0; found.Kind() == reflect.Struct && i < found.NumField(); i++ {
+		rows, of := found.Field(i), found.Type().Field(i)
+		name, _, _ := strings.Cut(of.Tag.Get("json"), ",")
+		at := slices.IndexFunc(shown, func(m *member) bool { return m.name == name })
+		if at < 0 || of.Type.Kind() != reflect.Slice || !reflect.PointerTo(of.Type.Elem()).Implements(reflect.TypeFor[sayer]()) {
+			continue
+		}
+		whole, once := shown[at], *shown[at]
+		once.things = nil
+		for _, fold := range learning.FoldAlike(len(whole.things), func(row int) learning.Saying { return rows.Index(row).Addr().Interface().(sayer).Says() }) {
+			thing := slices.Clone(whole.things[fold.At])
+			if like := fold.Like(); like != "" {
+				thing = append(thing, &member{name: "alike", value: encoded(like)})
+			}
+			once.things = append(once.things, thing)
+		}
+		shown[at] = &once
+	}
+	return shown
+}
+
+// sayer is a thing that says what is compared with what others say.
+type sayer interface{ Says() learning.Saying }
 
 // lead is how the text begins.
 func (t *tool) lead(found reflect.Value, fields record) string {

@@ -279,7 +279,7 @@ func (m *houseMailbox) Receipts(context.Context, string) (comms.MessageReceipts,
 	return comms.MessageReceipts{Message: inboxMessage(1, "a", "message", "").Message, Receipts: []operational.Receipt{{AgentID: "a", Seq: 1, ReadAt: &noon}}}, nil
 }
 
-func (m *houseMailbox) Overdue(context.Context, time.Duration, int) ([]comms.OverdueMessage, error) {
+func (m *houseMailbox) Overdue(context.Context, comms.OverdueQuery) ([]comms.OverdueMessage, error) {
 	return []comms.OverdueMessage{{Message: inboxMessage(1, "a", "message", "").Message, Waiting: []string{"a"}, AgeMS: 5000}}, nil
 }
 

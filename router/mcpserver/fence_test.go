@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 	"github.com/skillrouter/skillrouter/learning/episode"
 	"github.com/skillrouter/skillrouter/learning/knowledge"
 	"github.com/skillrouter/skillrouter/router/mcpserver"
+	find "github.com/skillrouter/skillrouter/router/search"
 )
 
 var fenceMark = regexp.MustCompile(`<memory-([0-9a-f]{12})>`)
@@ -191,5 +193,28 @@ func TestNearlyTheSameIsToldOnce(t *testing.T) {
 		if n := strings.Count(fmt.Sprint(given), "certbot"); n != 3 {
 			t.Errorf("%s gives a program %d of 3", tool, n)
 		}
+	}
+}
+
+// twins finds the same twice, and something else.
+type twins struct{ find.Service }
+
+func (twins) Search(context.Context, find.Query) (find.Answer, error) {
+	const content = "run certbot renew on the gateway of the shop"
+	return find.Answer{Count: 3, Results: []find.Hit{
+		{Kind: "knowledge", ID: "first", Title: "Renew the gateway certificate", Snippet: content},
+		{Kind: "knowledge", ID: "second", Title: "Renew the gateway certificate", Snippet: content},
+		{Kind: "knowledge", ID: "third", Title: "Renew the lease of the office", Snippet: "call the landlord in March"},
+	}}, nil
+}
+
+func TestSearchOfAllTellsNearlyTheSameOnce(t *testing.T) {
+	client := dial(t, mcpserver.New(mcpserver.Services{Search: twins{}}, mcpserver.Options{Agent: "ada", Toolsets: toolsets(t, "all")}))
+	text, given, failed := call(t, client, "search_all", map[string]any{"query": "Renew the gateway certificate"})
+	if failed || strings.Count(text, "certbot") != 1 || !strings.Contains(text, "alike: and 1 more like it: second") || !strings.Contains(text, "landlord") {
+		t.Errorf("%s", text)
+	}
+	if n := strings.Count(fmt.Sprint(given), "certbot"); n != 2 {
+		t.Errorf("a program is given %d of 2", n)
 	}
 }

@@ -52,19 +52,9 @@ func packTools() []tool {
 	}
 }
 
-// check checks an action, and shows the person before the client what waits for an approval.
 func (s *Server) check(ctx context.Context, a rule.Action) (out checkedAction, text string, err error) {
 	checked, err := s.services.Guard.Check(ctx, a)
-	if err != nil {
-		return out, "", err
-	}
-	s.showApproval(ctx, a, checked)
-	out, text = shownCheckedAction(checked)
-	return out, text, nil
-}
-
-func shownCheckedAction(checked guard.Checked) (checkedAction, string) {
-	out := checkedAction{
+	out = checkedAction{
 		Decision: checked.Decision, Blocked: checked.Blocked, Matches: checked.Matches, Alternatives: checked.Alternatives,
 		Warnings: checked.Warnings, CheckID: checked.CheckID, ApprovalID: checked.ApprovalID,
 	}
@@ -79,7 +69,7 @@ func shownCheckedAction(checked guard.Checked) (checkedAction, string) {
 		for _, w := range checked.Warnings {
 			said += "\nNote: " + visible(w)
 		}
-		return out, said
+		return out, said, err
 	}
 	if out.CheckID != "" {
 		said += " This is check " + out.CheckID + "."
@@ -93,5 +83,5 @@ func shownCheckedAction(checked guard.Checked) (checkedAction, string) {
 	for _, w := range checked.Warnings[min(len(checked.Matches), len(checked.Warnings)):] {
 		f.say("Note: %s", visible(w))
 	}
-	return out, f.String()
+	return out, f.String(), err
 }

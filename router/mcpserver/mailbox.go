@@ -62,15 +62,6 @@ type receipts struct {
 	Receipts  []operational.Receipt `json:"receipts"`
 }
 
-// overdueQuery is what overdue_messages takes.
-type overdueQuery struct {
-	Age   int `json:"older_than_seconds" doc:"Default 0: all of them" range:"0,31536000"` // at most maxOverdueAge
-	Limit int `json:"limit" range:"1,1000"`
-}
-
-// maxOverdueAge bounds the age that overdue messages are asked for by, in seconds: a year.
-const maxOverdueAge = 365 * 24 * 3600
-
 // mailboxTools are the messages of agents, and in the toolset of the team's work what became of them.
 func mailboxTools() []tool {
 	return []tool{
@@ -103,7 +94,7 @@ func mailboxTools() []tool {
 		{
 			name: "overdue_messages", title: "Overdue messages", effect: reads, as: "messages",
 			description: "Messages that want an acknowledgement and have not had one for long, and who owes it.",
-			does:        (*Server).overdue, takes: "older_than_seconds limit", none: "Nothing is overdue",
+			does:        comms.MailboxService.Overdue, takes: "older_than_seconds=age_seconds limit", none: "Nothing is overdue",
 		},
 	}
 }
@@ -111,13 +102,6 @@ func mailboxTools() []tool {
 func (s *Server) receipts(ctx context.Context, id string) (receipts, error) {
 	found, err := s.services.Mailbox.Receipts(ctx, id)
 	return receipts{found.Message.ID, found.Message.Seq, found.Message.Signal, found.Receipts}, err
-}
-
-func (s *Server) overdue(ctx context.Context, q overdueQuery) ([]comms.OverdueMessage, error) {
-	if q.Age < 0 || q.Age > maxOverdueAge {
-		return nil, errs.InvalidField("older_than_seconds", "must lie between 0 and %d", maxOverdueAge)
-	}
-	return s.services.Mailbox.Overdue(ctx, time.Duration(q.Age)*time.Second, q.Limit)
 }
 
 func (s *Server) sendSignal(ctx context.Context, d operational.MessageDraft) (comms.Sent, error) {

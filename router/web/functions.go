@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/router/feed"
 )
@@ -146,14 +148,8 @@ func asText(value any) string {
 
 // count writes a whole number with thin groups: 12,345.
 func count(value any) string {
-	digits, negative := strings.CutPrefix(fmt.Sprint(value), "-")
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if negative {
-		return "−" + digits
-	}
-	return digits
+	n, _ := strconv.ParseInt(fmt.Sprint(value), 10, 64) // what is no number is none
+	return strings.Replace(humanize.Comma(n), "-", "−", 1)
 }
 
 // share writes a share as a whole per cent; empty: it is none.

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/skillrouter/skillrouter/comms"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/operational"
 )
 
-// overdueAfter is how many minutes a message may wait for the acknowledgement that it asked for.
-const overdueAfter = 10
+// overdueAfter is how many seconds a message may wait for the acknowledgement that it asked for.
+const overdueAfter = 600
 
 // unread counts what whoever looks has not read or, of somebody who is no agent, what was not acknowledged in time.
 func (s *Server) unread(v *visit) (int, error) {
@@ -29,7 +30,7 @@ func (s *Server) unread(v *visit) (int, error) {
 		}
 		return n, err
 	}
-	found, err := s.services.Mailbox.Overdue(v.Context(), overdueAfter*time.Minute, operational.DefaultLimit)
+	found, err := s.services.Mailbox.Overdue(v.Context(), comms.OverdueQuery{Age: overdueAfter})
 	return len(found), err
 }
 
@@ -198,22 +199,6 @@ func (s *Server) thread(v *visit, t *thing, id string) (*detail, error) {
 	slices.Reverse(messages)
 	d.Blocks = append(d.Blocks, block{ID: "said", Live: "message.", Said: messages, Empty: "There are no messages here."})
 	return d, err
-}
-
-func (s *Server) overdue(v *visit, t *thing) (l listing, err error) {
-	minutes := overdueAfter
-	if v.value("minutes") != "" {
-		if minutes, err = v.number("minutes", 60*24*365); err != nil {
-			return l, err
-		}
-	}
-	found, err := s.services.Mailbox.Overdue(v.Context(), time.Duration(minutes)*time.Minute, pageRows)
-	if err != nil {
-		return l, err
-	}
-	messages, _, _ := items(found)
-	l.Rows, err = s.rowsFrom(v, t, messages, "")
-	return l, err
 }
 
 // boardAgent is whom signals are from that somebody sends who is no agent.

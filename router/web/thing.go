@@ -81,7 +81,6 @@ var own = map[string]hooks{
 	"message":  {read: (*Server).thread},
 	"moment":   {list: (*Server).timeline},
 	anyMemory:  {list: (*Server).allMemory, do: (*Server).changeMemory},
-	"overdue":  {list: (*Server).overdue},
 	"session":  {row: untilItsEnd},
 	"thread":   {list: (*Server).threads, read: (*Server).thread},
 }

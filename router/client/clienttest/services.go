@@ -4,9 +4,6 @@ package clienttest
 
 import (
 	"context"
-	"fmt"
-	"net/http"
-	"time"
 
 	"github.com/skillrouter/skillrouter/comms"
 	"github.com/skillrouter/skillrouter/learning/episode"
@@ -63,12 +60,8 @@ func (m Mailbox) Inbox(ctx context.Context, query comms.InboxQuery) (comms.Inbox
 	return client.Send(ctx, m.C, comms.MailboxService.Inbox, query)
 }
 
-func (m Mailbox) Overdue(ctx context.Context, age time.Duration, limit int) ([]comms.OverdueMessage, error) {
-	var answer struct {
-		Messages []comms.OverdueMessage `json:"messages"`
-	}
-	err := m.C.Call(ctx, http.MethodGet, fmt.Sprintf("/messages/overdue?age_seconds=%v&limit=%d", age.Seconds(), limit), nil, &answer)
-	return answer.Messages, err
+func (m Mailbox) Overdue(ctx context.Context, query comms.OverdueQuery) ([]comms.OverdueMessage, error) {
+	return client.Send(ctx, m.C, comms.MailboxService.Overdue, query)
 }
 
 func (m Mailbox) Read(ctx context.Context, read comms.Ack) (int64, error) {
