@@ -79,6 +79,10 @@ func (h houseTasks) Cancel(_ context.Context, _ string, n operational.TaskNote) 
 	return h.task(operational.TaskCancelled, n.Note)
 }
 
+func (h houseTasks) Restore(_ context.Context, _ string, n operational.TaskNote) (operational.Task, error) {
+	return h.task(operational.TaskPending, n.Note)
+}
+
 func (h houseTasks) Ready(ctx context.Context, f operational.TaskFilter) ([]operational.Task, error) {
 	return h.List(ctx, f)
 }
