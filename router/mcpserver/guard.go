@@ -52,8 +52,12 @@ func packTools() []tool {
 	}
 }
 
+// check checks an action, and shows the person before the client what waits for an approval.
 func (s *Server) check(ctx context.Context, a rule.Action) (out checkedAction, text string, err error) {
 	checked, err := s.services.Guard.Check(ctx, a)
+	if err == nil {
+		s.showApproval(ctx, a, checked)
+	}
 	out = checkedAction{
 		Decision: checked.Decision, Blocked: checked.Blocked, Matches: checked.Matches, Alternatives: checked.Alternatives,
 		Warnings: checked.Warnings, CheckID: checked.CheckID, ApprovalID: checked.ApprovalID,

@@ -121,6 +121,7 @@ type Server struct {
 
 	progressEvery time.Duration
 	streams       streams
+	asking        sync.Map // the sessions that a question to a person is open in
 	handler       http.Handler
 }
 
