@@ -1,6 +1,18 @@
 package learning
 
-import "context"
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/skillrouter/skillrouter/internal/check"
+	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/tfidf/text"
+)
 
 // Miss is a question that found nothing.
 type Miss struct {
@@ -43,4 +55,36 @@ type Repair struct {
 	Step   string `json:"step"`   // see the steps
 	Detail string `json:"detail"` // what was tried, for a person
 	Found  int    `json:"found"`  // how many fit then, at most MaxLimit
+}
+
+// MaxGapQuestion bounds what is kept of a question, in bytes: a pasted stack trace is
+// known by its head.
+const MaxGapQuestion = 500
+
+// GapIDBytes is how much of the hash names a gap: of ten thousand questions, two
+// share 16 bytes less often than a disk loses them.
+const GapIDBytes = 16
+
+// GapQuestion returns the part of a question that is stored: on one line, without secrets,
+// and cut at the limit.
+func GapQuestion(text string) string {
+	// What is cut off cannot be a secret's half: the text is cleaned before it is cut,
+	// and only as much of it as can matter.
+	text = check.Head(text, 4*MaxGapQuestion)
+	text, _ = redact.Text(strings.ToValidUTF8(text, ""))
+	line := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || check.BreaksLine(r) }), " ")
+	return check.Head(line, MaxGapQuestion)
+}
+
+// GapID returns the id of a question's gap. Questions have the same id if they have the same
+// words, in any order and case, in the singular or the plural, and with any words without
+// meaning between them. ok is false for a question without a word or with a single letter.
+func GapID(question, project string) (id string, ok bool) {
+	stems, _ := text.QueryTerms(question)
+	if len(stems) == 0 || len(stems) == 1 && utf8.RuneCountInString(stems[0]) < 2 {
+		return "", false
+	}
+	slices.Sort(stems)
+	sum := sha256.Sum256([]byte(project + "\x00" + strings.Join(stems, " ")))
+	return hex.EncodeToString(sum[:GapIDBytes]), true
 }

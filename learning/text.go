@@ -2,10 +2,15 @@ package learning
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/redact"
@@ -82,3 +87,69 @@ func CheckFactCategory(category string) (string, error) {
 	}
 	return strings.TrimSpace(category), CheckCategory(category)
 }
+
+// Fingerprint is the same for entries of the same content. It is half of a SHA-256 over the
+// project and the normalised title and content. With 128 bits two different entries do not
+// get the same one by chance.
+type Fingerprint [16]byte
+
+// FingerprintOf normalises title and content and hashes them. The project is a
+// name and is compared exactly.
+func FingerprintOf(project, title, content string) Fingerprint {
+	// NUL separates the parts: no text may hold it.
+	buf := make([]byte, 0, len(project)+len(title)+len(content)+2)
+	buf = append(append(buf, project...), 0)
+	buf = append(AppendNormal(buf, title), 0)
+	buf = AppendNormal(buf, content)
+	sum := sha256.Sum256(buf)
+	return Fingerprint(sum[:16])
+}
+
+// AppendNormal appends text as it is compared: Unicode NFC, case folded, each
+// run of white space one space, none at either end.
+func AppendNormal(buf []byte, text string) []byte {
+	// Folding can undo the composition (U+0390 folds to three runes), and so it is
+	// composed again; https://www.unicode.org/reports/tr15/#Detecting_Normalization_Forms
+	text = norm.NFC.String(cases.Fold().String(norm.NFC.String(text)))
+	return append(buf, strings.Join(strings.Fields(text), " ")...)
+}
+
+// Line is an entry of any kind as an index of a project's memory shows it.
+type Line struct {
+	Kind    string // knowledge, episode, fact or procedure
+	Number  int64
+	ID      string
+	Title   string
+	Text    string // its first LineText characters
+	Length  int64  // of all of it, in characters
+	Subject string // its category
+	Author  string
+	Trust   Trust
+	Uses    int64
+	At      time.Time
+	Project string
+	Place
+	Worth float64 // of an import below 0, else from 0 to about 3
+}
+
+// LineText is how many characters of an entry's text a Line has.
+const LineText = 600
+
+// LinesQuery asks for the entries of some projects, and of a persona, that are worth the most: by use, freshness and
+// trust, those of the place first and imported ones last.
+type LinesQuery struct {
+	Projects []string // "": of none
+	Persona  string   // empty: facts and procedures, which belong to a persona, are not asked for
+	Place    Place
+	At       time.Time
+	Limit    int
+}
+
+// Lines answers a LinesQuery.
+type Lines struct {
+	Lines    []Line           // what is worth the most first
+	Subjects map[string]int64 // how many entries there are of each subject, over all of them
+}
+
+// Named is a row of a kind by the id that its kind reads it by.
+type Named struct{ Kind, ID string }

@@ -4,14 +4,18 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/clock"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
 	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/learning/episode"
 	"github.com/skillrouter/skillrouter/learning/lesson"
@@ -255,4 +259,175 @@ func latest(a time.Time, b *time.Time) int64 {
 		a = learning.Later(a, *b)
 	}
 	return a.UnixMilli()
+}
+
+// experienceEpisode renders an experience as the episode that it is to the
+// sidecar's clients, so that they read and find it: a failure is an error, anything
+// else an outcome, and its importance is its utility.
+func experienceEpisode(e Experience, problem *Problem, solution *Solution, metadata *Metadata) episode.Episode {
+	var content strings.Builder
+	line := func(name, value string) {
+		if value != "" {
+			content.WriteString(name + ": " + value + "\n")
+		}
+	}
+	object := func(name string, members map[string]any) {
+		if len(members) > 0 {
+			text, _ := strictjson.Plain(members) // it was marshalled before
+			line(name, string(text))
+		}
+	}
+	title := e.OperationType + " " + string(e.Outcome)
+	if problem != nil {
+		if problem.Query != "" {
+			title += ": " + problem.Query
+		}
+		line("Problem", problem.Query)
+		object("Constraints", problem.Constraints)
+		object("Context", problem.Context)
+	}
+	if solution != nil {
+		if problem == nil || problem.Query == "" {
+			title += strings.TrimRight(": "+solution.Approach, ": ")
+		}
+		line("Solution", solution.Approach)
+		line("Tool", solution.Tool)
+		object("Parameters", solution.Params)
+	}
+	outcome := string(e.Outcome)
+	if e.QualityScore != nil {
+		outcome += fmt.Sprintf(", quality %.3g", *e.QualityScore)
+	}
+	if e.DurationMS != nil {
+		outcome += fmt.Sprintf(", %d ms", *e.DurationMS)
+	}
+	line("Outcome", outcome)
+	line("Server", e.ServerName)
+	if metadata != nil {
+		line("Environment", metadata.Environment)
+		line("Dependencies", strings.Join(metadata.Dependencies, ", "))
+		line("Triggers", strings.Join(metadata.Triggers, ", "))
+	}
+	line("Notes", e.Notes)
+	kind := episode.EventOutcome
+	if e.Outcome == learning.ResultFailure {
+		kind = episode.EventError
+	}
+	return episode.Episode{
+		AgentID: e.AgentID, Persona: learning.DefaultPersona, EventType: kind, Project: e.Project,
+		Title: check.Head(check.OneLine(title), learning.MaxTitle), Content: strings.TrimSuffix(content.String(), "\n"),
+	}
+}
+
+// takenEpisode is an episode that was checked.
+type takenEpisode struct {
+	episode     episode.Episode
+	experience  *Experience
+	fingerprint int64
+}
+
+// Take takes in episodes of another router, with their outcomes. Their figures
+// count from then on; patterns are carried by themselves. It needs ScopeCaptain.
+func (x *Experiences) Take(ctx context.Context, records []EpisodeRecord, t learning.Taking) ([]learning.Taken, error) {
+	now := x.now.Stamp()
+	return learning.Taker[EpisodeRecord, takenEpisode, Tx]{
+		ID:     func(r *EpisodeRecord) string { return r.ID },
+		Check:  func(r EpisodeRecord) (takenEpisode, error) { return takeEpisode(r, now) },
+		Change: x.store.ChangeExperiences,
+		Put: func(tx Tx, _ int, e *takenEpisode) (bool, error) {
+			numbers, err := tx.EpisodeNumbers([]string{e.episode.ID})
+			if _, there := numbers[e.episode.ID]; err != nil || there {
+				return there, err
+			}
+			event, err := insertTaken(tx, e, now)
+			if err != nil {
+				return false, err
+			}
+			return false, tx.AddEvents(event)
+		},
+		Stored: func(stored []takenEpisode) {
+			for _, e := range stored {
+				x.episodes.Put(e.episode)
+			}
+		},
+	}.Take(ctx, records, t)
+}
+
+func insertTaken(tx Tx, e *takenEpisode, now time.Time) (eventlog.Event, error) {
+	event := eventlog.Event{Type: learning.EventEpisodeRecorded, Subject: e.episode.ID, Agent: e.episode.AgentID, Project: e.episode.Project, At: now}
+	if e.experience == nil {
+		return event, tx.InsertEpisode(&e.episode)
+	}
+	x := *e.experience
+	operation, err := tx.Operation(x.OperationType, now.Add(-RecencyWindow))
+	if err != nil {
+		return event, err
+	}
+	if err := tx.InsertExperience(&x, &e.episode, e.fingerprint); err != nil {
+		return event, err
+	}
+	return event, tx.SetOperation(operation.With(x.Outcome, x.Utility, x.At))
+}
+
+func takeEpisode(r EpisodeRecord, now time.Time) (t takenEpisode, err error) {
+	if err := cmp.Or(
+		learning.CheckID("id", r.ID),
+		learning.CheckAuthor("agent_id", r.AgentID),
+		episode.CheckSession(r.SessionID),
+	); err != nil {
+		return t, err
+	}
+	learning.Moments(now, now, &r.CreatedAt)
+	if r.Experience == nil {
+		t.episode, err = episode.Prepare(episode.Draft{
+			Persona: r.Persona, EventType: r.EventType, Event: r.Event, Title: r.Title, Content: r.Content, Context: r.Context, Learned: r.Learned,
+			Project: r.Project, Importance: &r.Importance,
+		}, r.CreatedAt)
+	} else {
+		t, err = take(*r.Experience, r.AgentID, r.CreatedAt)
+	}
+	t.episode.ID, t.episode.AgentID, t.episode.SessionID, t.episode.CreatedAt = r.ID, r.AgentID, r.SessionID, r.CreatedAt
+	return t, err
+}
+
+func take(x Experience, author string, at time.Time) (t takenEpisode, err error) {
+	draft := Draft{
+		OperationType: x.OperationType, ServerName: x.ServerName, Outcome: x.Outcome, QualityScore: x.QualityScore, DurationMS: x.DurationMS,
+		Notes: x.Notes, Project: x.Project,
+	}
+	for _, part := range []struct {
+		field string
+		text  json.RawMessage
+		into  any
+	}{{"problem", x.Problem, &draft.Problem}, {"solution", x.Solution, &draft.Solution}, {"metadata", x.Metadata, &draft.Metadata}} {
+		if len(part.text) > 0 {
+			if err := json.Unmarshal(part.text, part.into); err != nil {
+				return t, errs.InvalidField("experience."+part.field, "cannot be read")
+			}
+		}
+	}
+	if err := cmp.Or(
+		check.Range("experience.novelty_score", x.Novelty, 0, 1),
+		check.Range("experience.effectiveness_score", x.Effectiveness, 0, 1),
+		check.Range("experience.generalizability_score", x.Generalizability, 0, 1),
+		check.Range("experience.utility_score", x.Utility, 0, 1),
+	); err != nil {
+		return t, err
+	}
+	p, err := prepare(draft, author)
+	if err != nil {
+		return t, err
+	}
+	e := p.experience
+	e.Novelty, e.Effectiveness, e.Generalizability, e.Utility = x.Novelty, x.Effectiveness, x.Generalizability, x.Utility
+	e.At, e.Timestamp = at, at.UnixMilli()
+	t.episode, t.experience, t.fingerprint = p.episode, &e, p.fingerprint
+	t.episode.Importance = e.Utility
+	return t, nil
+}
+
+// EpisodeRecord is an episode as it is carried: with its outcome, if it is an experience.
+type EpisodeRecord struct {
+	episode.Episode
+	Experience *Experience `json:"experience,omitempty"`
 }

@@ -9,9 +9,11 @@ import (
 
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/markdown"
 	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/internal/redact"
 	"github.com/skillrouter/skillrouter/learning"
+	"github.com/skillrouter/skillrouter/learning/guard/act"
 )
 
 // clockAhead is how far in the future a client's date of validation may lie: a
@@ -188,4 +190,60 @@ func checkTrigger(pattern string) error {
 		return errs.InvalidField("trigger_pattern", "holds a secret (%s), which is never stored", strings.Join(kinds, ", "))
 	}
 	return nil
+}
+
+// CategoryProhibition is the category of what a text forbids.
+const CategoryProhibition = "prohibition"
+
+// Prohibition is the rule that a heading or an item of a list proposes if it forbids commands: no rule of the guard until another agent, or a
+// captain, confirms it. text is all that it says, and above the headings that it stands under.
+func Prohibition(sentence, text, domain string, above []string) (d Draft, forbids bool) {
+	for _, command := range act.Forbidden(sentence) {
+		if len(command) <= MaxListItem && len(d.RelatedCommands) < MaxListItems {
+			d.RelatedCommands = append(d.RelatedCommands, command)
+		}
+	}
+	d.Type, d.Proposed, d.Domain, d.Category, d.Severity = learning.LessonAntiPattern, true, domain, CategoryProhibition, learning.SeverityHigh
+	d.Level, d.Status, d.Transferability, d.Confidence = LevelCase, StatusCandidate, DefaultTransferability, new(DefaultConfidence)
+	d.Title, d.Context = check.Head(markdown.Plain(sentence), learning.MaxTitle), check.Head(strings.Join(above, " > "), MaxText)
+	if text != sentence {
+		d.Body = check.Head(text, learning.MaxContent)
+	}
+	return d, len(d.RelatedCommands) > 0
+}
+
+// A report is untrusted if nobody has proven who sent it, such as a datagram
+// without a signature: its draft has the trust TrustImported. It may be stored
+// and counted. It must not stop anybody's work, wake anybody, or change what
+// known senders have said. These are the limits.
+const (
+	// untrustedConfidence is the most that an untrusted lesson begins with: medium, in
+	// the experience server's words, so that it is never among the lessons of high confidence by itself.
+	untrustedConfidence = 0.5
+	// untrustedSeverity is the worst that it may say of itself; what is worse is escalated.
+	untrustedSeverity = learning.SeverityMedium
+)
+
+// untrusted tells whether nobody has proven who sent a draft.
+func untrusted(trust learning.Trust) bool { return trust == learning.TrustImported }
+
+// temper takes out of a draft what an untrusted one may not say: it makes no rule, is
+// never worse than medium, no more than a case, and believed to 0.5 at the most.
+func (d *Draft) temper() {
+	if d.Type == learning.LessonAntiPattern {
+		d.Type = learning.LessonWarning
+	}
+	d.TriggerPattern, d.BlockAction, d.Proposed, d.Force = "", false, false, false
+	if worse(d.Severity, untrustedSeverity) {
+		d.Severity = untrustedSeverity
+	}
+	if d.Level != "" {
+		d.Level = LevelCase
+	}
+	d.Status, d.LastValidatedAt = "", nil
+	confidence := untrustedConfidence
+	if d.Confidence != nil && *d.Confidence >= 0 && *d.Confidence < confidence {
+		confidence = *d.Confidence
+	}
+	d.Confidence = &confidence
 }

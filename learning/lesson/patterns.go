@@ -5,13 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/defaults"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/overlay"
 	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/redact"
 	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/learning/likeness"
 )
@@ -139,4 +144,224 @@ func PatternTold(kind string, pattern *Pattern, agent, reason string, at time.Ti
 		Frequency: pattern.Frequency, Confidence: pattern.At(at), Reason: reason,
 	})
 	return eventlog.Event{Type: kind, Subject: pattern.ID, Agent: agent, At: at, Data: text}
+}
+
+// EventPatternEdited is the type of the event of a pattern that somebody changed.
+const EventPatternEdited = "pattern.edited"
+
+// PatternDraft is a pattern that somebody saw.
+type PatternDraft struct {
+	Type        PatternType `json:"pattern_type" doc:"recurring_failure, common_solution, best_practice, anti_pattern or optimization"`
+	Name        string      `json:"pattern_name"`
+	Description string      `json:"description"`
+	Domain      string      `json:"domain" doc:"Domain that it is of"`
+	Action      string      `json:"recommended_action,omitempty" help:"What to do about it"`
+	Prevention  []string    `json:"prevention_steps,omitempty" help:"How to prevent it; may be repeated"`
+	By          string      `json:"by,omitempty" doc:"Default: the token's agent" actor:"true"`
+}
+
+// PatternPatch changes what a pattern says; what is nil stays as it is.
+type PatternPatch struct {
+	Name        *string   `json:"pattern_name,omitempty" help:"Its line"`
+	Description *string   `json:"description,omitempty" doc:"What recurs"`
+	Domain      *string   `json:"domain,omitempty" doc:"Domain that it is of"`
+	Action      *string   `json:"recommended_action,omitempty" help:"What to do about it"`
+	Prevention  *[]string `json:"prevention_steps,omitempty" help:"How to prevent it; may be repeated"`
+	By          string    `json:"by,omitempty" doc:"Default: the token's agent"`
+}
+
+// checkSaid checks what people may say of a pattern, and cuts secrets out of it.
+func checkSaid(p *Pattern) error {
+	p.Name = check.OneLine(p.Name)
+	if err := cmp.Or(
+		check.Required("pattern_name", p.Name, learning.MaxTitle),
+		check.Required("description", p.Description, MaxText),
+		learning.CheckRequiredName("domain", p.Domain),
+		check.Text("recommended_action", p.Action, MaxText),
+		cleanList("prevention_steps", &p.Prevention),
+	); err != nil {
+		return err
+	}
+	if len(p.Prevention) > maxPrevention {
+		return errs.InvalidField("prevention_steps", "has more than %d", maxPrevention)
+	}
+	var r redact.Redaction
+	r.Text(&p.Name, &p.Description, &p.Action)
+	r.List(p.Prevention)
+	p.Prevention = defaults.List(p.Prevention)
+	return nil
+}
+
+// Add implements PatternService. It needs ScopeAgent. The pattern is emerging until somebody
+// confirms it; without evidence of lessons it makes no rule of the guard.
+func (p *Patterns) Add(ctx context.Context, draft PatternDraft) (Pattern, error) {
+	caller := principal.Of(ctx)
+	by, err := caller.ActingAs("by", draft.By)
+	if err != nil {
+		return Pattern{}, err
+	}
+	gathered := []PatternType{PatternRecurringFailure, PatternCommonSolution, PatternBestPractice, PatternAntiPattern, PatternOptimization}
+	if err := check.OneOf("pattern_type", draft.Type, gathered); err != nil {
+		return Pattern{}, err
+	}
+	at := p.now.Stamp()
+	pattern := Pattern{
+		Type: draft.Type, Name: draft.Name, Description: draft.Description, Domain: draft.Domain, Action: draft.Action, Prevention: slices.Clone(draft.Prevention),
+		Categories: []string{}, LessonIDs: []string{}, EpisodeIDs: []int64{}, Frequency: 1, FirstSeen: at, LastSeen: at, Status: PatternEmerging,
+		Belief:           Belief{InitialConfidence: gatheredConfidence(1, 1, 1), DecayConstant: DecayConstant, ConfidenceAt: at},
+		ActionConfidence: 1, CreatedAt: at, UpdatedAt: at, Why: []string{"added by " + cmp.Or(by, "a person")},
+	}
+	if err := checkSaid(&pattern); err != nil {
+		return Pattern{}, err
+	}
+	if pattern.ID, err = learning.NewID(); err != nil {
+		return Pattern{}, err
+	}
+	err = p.store.Change(ctx, func(tx PipelineTx) error {
+		if err := tx.InsertPattern(&pattern); err != nil {
+			return err
+		}
+		if kind := principal.KindOf(by); kind != "" {
+			if _, err := tx.AddPatternAgents(pattern.ID, kind); err != nil {
+				return err
+			}
+		}
+		return tx.AddEvents(PatternTold(EventPatternEmerged, &pattern, by, "", at))
+	}, func() {})()
+	if err != nil {
+		return Pattern{}, err
+	}
+	return p.Pattern(ctx, pattern.ID)
+}
+
+// Edit implements PatternService. It needs ScopeCaptain: a pattern is nobody's own. What a
+// person says to do outweighs what lessons say.
+func (p *Patterns) Edit(ctx context.Context, ref string, patch PatternPatch) (Pattern, error) {
+	if err := principal.Of(ctx).Need(principal.ScopeCaptain); err != nil {
+		return Pattern{}, err
+	}
+	var wrong error
+	pattern, err := p.judge(ctx, ref, ConfirmationDraft{By: patch.By}, func(pattern *Pattern, _ string, _ time.Time) string {
+		was := *pattern
+		overlay.Put(pattern, &patch)
+		pattern.Prevention = slices.Clone(pattern.Prevention)
+		if patch.Action != nil {
+			pattern.ActionConfidence = 1
+		}
+		if wrong = checkSaid(pattern); wrong != nil {
+			return ""
+		}
+		if was.Name == pattern.Name && was.Description == pattern.Description && was.Domain == pattern.Domain && was.Action == pattern.Action &&
+			slices.Equal(was.Prevention, pattern.Prevention) {
+			return ""
+		}
+		return EventPatternEdited
+	})
+	return pattern, cmp.Or(wrong, err)
+}
+
+// recall reads in the representatives of the patterns,
+// whose words it has from the lessons.
+func (p *Patterns) recall(ctx context.Context) error {
+	return p.store.ScanPatterns(ctx, func(chunk []Pattern) error {
+		for i := range chunk {
+			p.represent(&chunk[i])
+		}
+		return ctx.Err()
+	})
+}
+
+// represent remembers a pattern by the words of its representative.
+func (p *Patterns) represent(pattern *Pattern) {
+	if words, there := p.like.WordsOf(pattern.Representative); there && pattern.Command == "" {
+		p.reps.Put(pattern.ID, words)
+	}
+}
+
+// Run deprecates patterns that have faded, until ctx ends, and returns nil then.
+func (p *Patterns) Run(ctx context.Context) error {
+	for {
+		if _, err := p.Fade(ctx); err != nil && ctx.Err() == nil {
+			p.log.Error("could not deprecate faded patterns", "error", err)
+		}
+		if committer.Pause(ctx, patternSweep) != nil {
+			return nil
+		}
+	}
+}
+
+// Fade deprecates the patterns of lessons of which less than
+// DeprecationConfidence is left, or whose lessons are all retired, and those of operations
+// that have lacked the weight for a whole OperationWindow. It returns how many. Unlike one that somebody deprecated, such a pattern emerges anew
+// when it is seen again.
+func (p *Patterns) Fade(ctx context.Context) (int, error) {
+	total := 0
+	for {
+		at := p.now.Stamp()
+		ids, err := p.store.FadedPatterns(ctx, DeprecationConfidence, at, at.Add(-OperationWindow), patternSweepMax)
+		if err != nil || len(ids) == 0 {
+			return total, err
+		}
+		faded := 0
+		var enforce []func()
+		if err := p.store.Change(ctx, func(tx PipelineTx) error {
+			faded, enforce = 0, nil
+			for _, id := range ids {
+				pattern, changed, err := p.fade(tx, id, at)
+				if err != nil {
+					return err
+				}
+				if !changed {
+					continue
+				}
+				faded++
+				follow, err := p.enforcing(tx, pattern, at)
+				if err != nil {
+					return err
+				}
+				if follow != nil {
+					enforce = append(enforce, follow)
+				}
+			}
+			return nil
+		}, func() {
+			for _, follow := range enforce {
+				follow()
+			}
+		})(); err != nil {
+			return total, err
+		}
+		if total += faded; faded < len(ids) {
+			return total, nil
+		}
+	}
+}
+
+// fade deprecates a pattern if it has still faded.
+func (p *Patterns) fade(tx PipelineTx, id string, at time.Time) (Pattern, bool, error) {
+	pattern, found, err := tx.PatternOf(id)
+	if err != nil || !found || pattern.Status == PatternDeprecated {
+		return pattern, false, err
+	}
+	reason := "its confidence has decayed"
+	if pattern.OperationType != "" {
+		if !pattern.LastSeen.Before(at.Add(-OperationWindow)) {
+			return pattern, false, nil
+		}
+		reason = "its weight was too low for 30 days"
+	} else if pattern.At(at) >= DeprecationConfidence {
+		active, err := tx.ActiveEvidence(id)
+		if err != nil || active {
+			return pattern, false, err
+		}
+		reason = "all its lessons are retired"
+	}
+	pattern.Status, pattern.ConfirmedBy, pattern.ConfirmedAt = PatternDeprecated, "", nil
+	if pattern.UpdatedAt.Before(at) {
+		pattern.UpdatedAt = at
+	}
+	if err := tx.UpdatePattern(pattern); err != nil {
+		return pattern, false, err
+	}
+	return pattern, true, tx.AddEvents(PatternTold(EventPatternDeprecated, &pattern, "", reason, at))
 }

@@ -3,6 +3,8 @@ package shelf
 import (
 	"context"
 	"time"
+
+	"github.com/skillrouter/skillrouter/internal/operation"
 )
 
 // Embedder makes vectors of texts. router/llm implements it over an
@@ -114,3 +116,7 @@ type EmbeddingService interface {
 	// Embeddings returns how far the vectors are. It needs ScopeRead.
 	Embeddings(ctx context.Context) (EmbeddingStatus, error)
 }
+
+// Operations is how the methods of an EmbeddingService are called from outside.
+var Operations = operation.Of("system", "/api/embeddings",
+	operation.Get("", "How far the vectors are by which search goes by meaning too", EmbeddingService.Embeddings))

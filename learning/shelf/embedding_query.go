@@ -182,14 +182,10 @@ func fused(words []tfidf.Hit, found []neighbour, least float64, limit int, expla
 			hits[at].Why = append(hits[at].Why, tfidf.Reason{Lane: LaneVector, Term: fmt.Sprintf("cosine %.3f", n.cosine), Weight: share(i + 1)})
 		}
 	}
-	first := ""
-	if len(words) > 0 {
-		first = words[0].ID
-	}
 	slices.SortStableFunc(hits, func(a, b tfidf.Hit) int { // of equal ones the words' come first, in their order
 		return cmp.Compare(b.Score, a.Score)
 	})
-	if at := slices.IndexFunc(hits, func(h tfidf.Hit) bool { return h.ID == first }); at >= limit {
+	if at := slices.IndexFunc(hits, func(h tfidf.Hit) bool { return len(words) > 0 && h.ID == words[0].ID }); at >= limit {
 		hits[limit-1] = hits[at]
 	}
 	return hits[:min(len(hits), limit)]
