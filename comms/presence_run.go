@@ -122,3 +122,16 @@ func (p *Presence) saveSeen(ctx context.Context) error {
 		seen = append(seen, operational.Seen{AgentID: m.id, At: m.record.LastSeen})
 	}, func() error { return p.roster.store.SaveSeen(ctx, seen) })
 }
+
+// Count returns how many agents are in each state, every state named.
+func (p *Presence) Count() map[operational.AgentState]int {
+	counts := map[operational.AgentState]int{}
+	for _, state := range operational.AgentStates() {
+		counts[state] = 0
+	}
+	now := p.now()
+	for _, m := range p.roster.all() {
+		counts[m.agent(now).State]++
+	}
+	return counts
+}

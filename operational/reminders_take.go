@@ -6,12 +6,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
 	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/tally"
 )
 
 // Taken is what became of a reminder or a task that was taken in.
@@ -142,4 +144,63 @@ func past(t, now time.Time) time.Time {
 		return now
 	}
 	return t
+}
+
+// reminderClearStep is how many reminders one transaction of Clear deletes, so
+// that no write waits for more than a few milliseconds behind it.
+const reminderClearStep = 200
+
+// EventRemindersCleared is the type of the event of a step of Clear. Its
+// Subject is the persona, its Data a RemindersCleared.
+const EventRemindersCleared = "reminder.cleared"
+
+// RemindersCleared is the Data of EventRemindersCleared.
+type RemindersCleared struct {
+	Persona     string      `json:"persona"`
+	TriggerType TriggerType `json:"trigger_type,omitempty"`
+	Count       int         `json:"count"`
+}
+
+// ReminderClearing is which reminders ClearReminders deletes.
+type ReminderClearing struct {
+	Persona     string
+	TriggerType TriggerType // empty: all
+	Through     int64       // only those of this number or a lesser one
+	Limit       int
+}
+
+// Clear deletes reminders of a persona, of one type of trigger or, if that is empty, of all
+// types. It deletes those that were there when it was called, at most most of them, also
+// those that are done. It returns how many were open. Delivered messages stay in their
+// mailboxes. It needs ScopeCaptain.
+func (s *Reminders) Clear(ctx context.Context, persona, triggerType string, most int) (deleted int64, err error) {
+	return tally.Clear(ctx, persona, most, reminderClearStep, s.store.LastReminder, func(ctx context.Context, persona string, last int64, limit int) (int64, int, error) {
+		clearing := ReminderClearing{Persona: persona, TriggerType: TriggerType(triggerType), Through: last, Limit: limit}
+		open, all, err := s.store.ClearReminders(ctx, clearing, func(count int) eventlog.Event {
+			return eventOf(EventRemindersCleared, persona, principal.Of(ctx).AgentID, "", s.now.Stamp(), RemindersCleared{persona, clearing.TriggerType, count})
+		})
+		return int64(open), all, err
+	})
+}
+
+// mostSettled is how many reminders Settle ends at once.
+const mostSettled = 200
+
+// Settle ends open reminders because what they ask for has happened without
+// them: of those whose idempotency keys begin with key, the ones that are moot.
+// It is the router's own, and asks for no right.
+func (s *Reminders) Settle(ctx context.Context, key string, status ReminderStatus, note string, moot func(Reminder) bool) error {
+	kind := EventReminderCompleted
+	if status == ReminderCancelled {
+		kind = EventReminderCancelled
+	}
+	note = check.Head(strings.ToValidUTF8(note, ""), MaxReminderNote)
+	_, _, err := s.store.ChangeReminders(ctx, ReminderPick{Key: key, Limit: mostSettled}, func(r *Reminder) *ReminderChange {
+		if !r.Status.Open() || !moot(*r) {
+			return nil
+		}
+		r.Status, r.Next, r.Note, r.UpdatedAt = status, nil, note, s.now.Stamp()
+		return &ReminderChange{Event: reminderEvent(kind, *r, "", r.UpdatedAt)}
+	}, nil)
+	return err
 }

@@ -1,6 +1,11 @@
 package router
 
-import "github.com/skillrouter/skillrouter/internal/operation"
+import (
+	"context"
+
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/operational"
+)
 
 // Operations is how the methods of each service here are called from outside.
 var Operations = struct{ Router, Memory, Introspection, System operation.List }{
@@ -24,4 +29,21 @@ var Operations = struct{ Router, Memory, Introspection, System operation.List }{
 		operation.Get("/api/doctor", "Settings, databases, index, disk and clock, checked", SystemService.Doctor),
 		operation.Get("/api/doctor/outbound", "Every place that may open a connection, and whether it is switched on", SystemService.Outbound),
 	),
+}
+
+// SettledEscalations are escalations that include everything that was reported before the
+// call: a reader waits until the events on their way between the databases have arrived.
+type SettledEscalations struct {
+	operational.EscalationService
+	Crossing interface {
+		Settle(ctx context.Context) error
+	}
+}
+
+// List implements operational.EscalationService.
+func (s SettledEscalations) List(ctx context.Context, filter operational.EscalationFilter) ([]operational.Escalation, error) {
+	if err := s.Crossing.Settle(ctx); err != nil {
+		return nil, err
+	}
+	return s.EscalationService.List(ctx, filter)
 }

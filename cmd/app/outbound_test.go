@@ -35,7 +35,7 @@ var dialers = map[string]string{
 	"cmd/app/nats/natstest/natstest.go":              "the tests' NATS server: it is no part of the program",
 	"router/client/client.go":                        "the commands' way to the router",
 	"router/client/plain/plain.go":                   "the hooks' way to the router on this machine",
-	"router/interlock/socket.go":                     "place mesh: sends to the peers that its file lists, from the socket that it listens at; Send is for the command that is asked to",
+	"router/interlock/interlock.go":                  "place mesh: sends to the peers that its file lists, from the socket that it listens at; Send is for the command that is asked to",
 
 	"cmd/cli/start.go":               "looks whether a router answers at the address that a command was told, and starts this program where none does",
 	"cmd/app/listen.go":              "reads its own address, to say which program has its port; it asks nobody",

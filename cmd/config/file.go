@@ -1,6 +1,7 @@
 package config
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"reflect"
@@ -124,3 +125,11 @@ func lineOf(tok *token.Token) string {
 	}
 	return line.String()
 }
+
+// the annotated example
+
+// Example is an annotated configuration file that says every setting and its
+// default.
+//
+//go:embed skillrouter.example.yaml
+var Example string

@@ -2,6 +2,7 @@
 package strictjson
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -396,4 +397,67 @@ func Depth(text []byte) int {
 		}
 	}
 	return most
+}
+
+// Line reads the next line, with its end. One that is longer than most bytes is passed over without being held: tooLong
+// says so. The last line comes with io.EOF.
+func Line(in *bufio.Reader, most int) (line []byte, tooLong bool, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		if tooLong = tooLong || len(line)+len(part) > most; tooLong {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, tooLong, err
+		}
+	}
+}
+
+// Member is a field of a struct as JSON knows it.
+type Member struct {
+	reflect.StructField
+	Name, Options string // of its tag, such as "id" and "omitempty"
+}
+
+// Members are those that a struct has in JSON by their tags, in their order, those of embedded ones too. Anything else has none.
+func Members(t reflect.Type) (members []Member) {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, field := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if !field.IsExported() || name == "-" || name == "" {
+			continue
+		}
+		same := slices.IndexFunc(members, func(m Member) bool { return m.Name == name })
+		switch one := (Member{field, name, options}); {
+		case same < 0:
+			members = append(members, one)
+		case len(field.Index) < len(members[same].Index): // it hides an embedded struct's
+			members[same] = one
+		}
+	}
+	return members
+}
+
+// MemberOf is the member of a name, if a type has one.
+func MemberOf(t reflect.Type, name string) (Member, bool) {
+	members := Members(t)
+	at := slices.IndexFunc(members, func(m Member) bool { return m.Name == name })
+	if at < 0 {
+		return Member{}, false
+	}
+	return members[at], true
+}
+
+// QueryName returns the name of a filter's field in a URL's query: its tag query or, without
+// one, its tag json. It is empty if the field is not part of a query.
+func QueryName(field reflect.StructField) string {
+	if name := field.Tag.Get("query"); name != "" {
+		return name
+	}
+	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	return strings.TrimPrefix(name, "-")
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/learning/guard/rule"
 	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/tfidf"
 )
 
 // Guards is the Service beside the database: the Guard with rules that
@@ -377,4 +378,26 @@ func (g *Guards) shown(ctx context.Context, kept []*heldRule) ([]Rule, error) {
 		rules[i] = k.shown(byID[k.draft.ID], at)
 	}
 	return rules, nil
+}
+
+// Fitting returns the active rules whose words fit a task best, best first. It
+// judges nothing and writes nothing to the ledger: a task is not yet an action.
+// It needs ScopeRead.
+func (g *Guards) Fitting(ctx context.Context, task string, limit int) ([]Rule, error) {
+	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
+		return nil, err
+	}
+	hits := g.similar.Index.Search(tfidf.Query{Text: task, Limit: limit}).Hits
+	kept := make([]*heldRule, 0, len(hits))
+	g.mu.RLock()
+	for _, hit := range hits {
+		if k := g.rules[hit.ID]; k != nil && k.active {
+			kept = append(kept, k)
+		}
+	}
+	g.mu.RUnlock()
+	if len(kept) == 0 {
+		return nil, nil
+	}
+	return g.shown(ctx, kept)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/operation"
 	"github.com/skillrouter/skillrouter/internal/redact"
 	"github.com/skillrouter/skillrouter/internal/safetext"
 	"github.com/skillrouter/skillrouter/learning"
@@ -191,3 +192,10 @@ type Store interface {
 func notShared(id, why string) error {
 	return errs.Errorf(errs.Invalid, "%s is not shared: %s", id, why)
 }
+
+// Operations is how the methods of a Service are called from outside.
+var Operations = operation.Of("shared", "/api/shared",
+	operation.Get("", "What is known of the entries that a project shares by its git", Service.Known).Takes("project!").Holds("shared"),
+	operation.Post("", "Entries as files of the project's git say them; the client writes the files", Service.Share).Holds("entries"),
+	operation.Post("/decide", "Accept or decline what others shared, by its content; for a person", Service.Decide).Holds("outcomes").UpTo(8<<20).Needs("captain"),
+)

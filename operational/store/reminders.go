@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -252,4 +253,55 @@ func (s *Store) CountReminders(ctx context.Context) (operational.ReminderStats, 
 	}
 	stats.Next, err = s.NextReminder(ctx)
 	return stats, err
+}
+
+// valuesOfQuery bounds the values of one query: databases bound its variables.
+const valuesOfQuery = 500
+
+// RemindersAfter returns reminders of a project (of all, if it is empty) whose number is greater than after, in order.
+func (s *Store) RemindersAfter(ctx context.Context, project string, after int64, limit int) ([]operational.Reminder, error) {
+	q := s.Read.WithContext(ctx).Where("number > ?", after)
+	q = given(q, "project = ?", project)
+	return reminders.Find(q.Order("number").Limit(limit))
+}
+
+// RemindersMade implements operational.ReminderStore. It passes over the whole
+// table once for every valuesOfQuery, which an import asks for together.
+func (s *Store) RemindersMade(ctx context.Context, times []time.Time) (all []operational.Reminder, err error) {
+	for some := range slices.Chunk(times, valuesOfQuery) {
+		made := make([]int64, len(some))
+		for i, t := range some {
+			made[i] = table.Millis(t)
+		}
+		part, err := reminders.Find(s.Read.WithContext(ctx).Where("created_at IN ?", made))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, part...)
+	}
+	return all, nil
+}
+
+// ReminderKeyed implements operational.ReminderStore.
+func (s *Store) ReminderKeyed(ctx context.Context, maker, key string) (bool, error) {
+	return table.Scalar[bool](s.Read.WithContext(ctx), "SELECT EXISTS (SELECT 1 FROM reminders WHERE created_by = ? AND idempotency_key = ?)", maker, key)
+}
+
+// maxWaiting bounds how many waiting messages are counted of one agent; past
+// it the number says no more than "too many".
+const maxWaiting = 1000
+
+// Waiting counts, for each of the agents, the messages that it has not
+// acknowledged, up to maxWaiting. Agents that are not known have none.
+func (s *Store) Waiting(ctx context.Context, agents []string, now time.Time) (map[string]int, error) {
+	counts := make(map[string]int, len(agents))
+	for _, agent := range agents {
+		n, err := table.Scalar[int64](s.Read.WithContext(ctx), "SELECT count(*) FROM (SELECT 1 FROM agents a JOIN messages ON messages.seq > a.acked_seq AND messages.to_agent IN (a.id, '')"+
+			" WHERE a.id = ? AND (messages.expires_at IS NULL OR messages.expires_at > ?) AND "+waitingFor+" LIMIT ?) AS waiting", agent, table.Millis(now), maxWaiting)
+		if err != nil {
+			return nil, err
+		}
+		counts[agent] = int(n)
+	}
+	return counts, nil
 }

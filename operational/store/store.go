@@ -9,6 +9,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 
 	"gorm.io/gorm"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/skillrouter/skillrouter/internal/database/table"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/operational"
 )
 
 // MaxEvents bounds one answer of Events.
@@ -117,4 +119,65 @@ func (c changing[T]) change(ctx context.Context, s *Store, decide func(tx *gorm.
 // where finds the rows for which a condition holds.
 func where(condition string, args ...any) func(tx *gorm.DB) *gorm.DB {
 	return func(tx *gorm.DB) *gorm.DB { return tx.Where(condition, args...) }
+}
+
+// projectNames are the projects that tasks, agents and environments belong to.
+const projectNames = "SELECT project FROM tasks WHERE project <> '' UNION SELECT project FROM agents WHERE project <> '' UNION SELECT project FROM environments WHERE project <> '' LIMIT ?"
+
+// Projects returns up to limit of those projects.
+func (s *Store) Projects(ctx context.Context, limit int) ([]string, error) {
+	return table.List(s.Read.WithContext(ctx), table.Value[string], projectNames, limit)
+}
+
+// Names returns up to limit names of each kind: of tasks the open ones
+// before the finished ones, of the rest the latest.
+func (s *Store) Names(ctx context.Context, limit int) (operational.Names, error) {
+	var n operational.Names
+	var finished []operational.TaskName
+	for _, q := range []struct {
+		into any
+		sql  string
+	}{
+		{&n.Agents, "SELECT id FROM agents ORDER BY last_seen DESC LIMIT ?"},
+		{&n.Environments, "SELECT name FROM environments ORDER BY updated_at DESC LIMIT ?"},
+		{&n.CVEs, "SELECT DISTINCT cve FROM findings WHERE cve <> '' LIMIT ?"},
+		{&n.Findings, "SELECT title FROM findings ORDER BY last_seen DESC LIMIT ?"},
+		{&n.Tasks, "SELECT number, title FROM tasks WHERE finished_at IS NULL ORDER BY priority DESC, number LIMIT ?"},
+		{&finished, "SELECT number, title FROM tasks WHERE finished_at IS NOT NULL ORDER BY finished_at DESC, number DESC LIMIT ?"},
+		{&n.Projects, projectNames},
+	} {
+		if err := s.Read.WithContext(ctx).Raw(q.sql, limit).Scan(q.into).Error; err != nil {
+			return operational.Names{}, err
+		}
+	}
+	n.Tasks = append(n.Tasks, finished[:min(len(finished), limit-len(n.Tasks))]...)
+	return n, nil
+}
+
+// Cursor implements operational.EscalationStore.
+func (s *Store) Cursor(ctx context.Context, name string) (seq int64, ok bool, err error) {
+	ok, err = table.One(s.Read.WithContext(ctx), []any{&seq}, "SELECT seq FROM cursors WHERE name = ?", name)
+	return seq, ok, err
+}
+
+// SaveCursor implements operational.EscalationStore.
+func (s *Store) SaveCursor(ctx context.Context, cursor operational.Cursor) error {
+	return s.Commit.Write(ctx, func(tx *gorm.DB) error { return saveCursor(tx, cursor) }, nil) // no event, and so no bell
+}
+
+// saveCursor moves a cursor forward; it never goes back.
+func saveCursor(tx *gorm.DB, cursor operational.Cursor) error {
+	return tx.Exec("INSERT INTO cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = {greatest}(cursors.seq, excluded.seq)", cursor.Name, cursor.Seq).Error
+}
+
+// Followed returns the seq up to which all who follow a log have come, of those whose cursors have names that end with a suffix.
+func (s *Store) Followed(ctx context.Context, suffix string) (seq int64, err error) {
+	return table.Scalar[int64](s.Read.WithContext(ctx), "SELECT coalesce(min(seq), ?) FROM cursors WHERE name {like} ?", int64(math.MaxInt64), "%."+suffix)
+}
+
+// TakeBack takes the cursors whose names end with a suffix back to seq, where they are beyond it: the log that they follow has lost its end.
+func (s *Store) TakeBack(ctx context.Context, suffix string, seq int64) error {
+	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE cursors SET seq = ? WHERE name {like} ? AND seq > ?", seq, "%."+suffix, seq).Error
+	}, nil)
 }

@@ -5,10 +5,18 @@ package feed
 
 import (
 	"context"
+	_ "embed"
 	"math"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/skillrouter/skillrouter/internal/committer"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/kind"
+	"github.com/skillrouter/skillrouter/tfidf/wordlist"
 )
 
 // Service is the one stream of what happened in both databases and in the
@@ -57,4 +65,81 @@ type Page struct {
 	// Seen is the number up to which was looked, whether it passed the query or not: what to ask after next.
 	Seen int64 `json:"seen"`
 	More bool  `json:"more"` // there may be more at once
+}
+
+// Operations is how the methods of a Service and a TimelineService are called from outside.
+var Operations = struct{ Feed, Timeline operation.List }{
+	Feed: operation.Of("events", "/api/events",
+		operation.Get("", "What happened, in the order of the feed: events with seq, type and data", Service.Feed).Keeps()),
+	Timeline: operation.Of("events", "/api/timeline",
+		operation.Get("", "What happened to the team, told for people, the newest first: tool calls, checks, messages, tasks, what agents were told", TimelineService.Timeline).Keeps()),
+}
+
+// Type is a type of event that the feed may hold.
+type Type struct {
+	Type   string
+	Kinds  []string // the names in its log, if the experience server names it
+	Source operational.FeedSource
+	Data   string // the members of its data
+	When   string
+}
+
+// eventsText is what is said of the types of events; its lines are told in it.
+//
+//go:embed events.txt
+var eventsText string
+
+// cells are the parts of the lines under a heading of the text.
+func cells(heading string) (rows [][]string) {
+	for _, line := range wordlist.Lines(eventsText, heading) {
+		row := strings.Split(line, "|")
+		for i := range row {
+			row[i] = strings.TrimSpace(row[i])
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Types lists every type of event in the feed, log by log, those of the
+// kinds of memory last. A type that is not here cannot be asked for.
+var Types = sync.OnceValue(func() (types []Type) {
+	members := wordlist.Map(eventsText, "members")()
+	for _, source := range []operational.FeedSource{operational.FeedLearning, operational.FeedOperational, operational.FeedMessages} {
+		for _, row := range cells(string(source)) {
+			data := row[2]
+			if name, several := strings.CutPrefix(data, "$"); several {
+				data = members[name]
+			}
+			types = append(types, Type{row[0], strings.Fields(row[1]), source, data, row[3]})
+		}
+	}
+	return append(types, typesOfKinds()...)
+})
+
+// typesOfKinds are the events that the kinds of memory tell of.
+func typesOfKinds() (types []Type) {
+	for _, k := range kind.All() {
+		for _, e := range k.Events {
+			types = append(types, Type{e.Type, nil, operational.FeedLearning, e.Data, e.When})
+		}
+	}
+	return types
+}
+
+// names has every name that an event may be asked for by.
+var names = sync.OnceValue(func() (names []string) {
+	for _, t := range Types() {
+		names = append(append(names, t.Type), t.Kinds...)
+	}
+	return names
+})
+
+// knownType tells whether a type, or a group such as "task.*", is that of any event.
+func knownType(name string) bool {
+	group, ok := strings.CutSuffix(name, "*")
+	if !ok {
+		return slices.Contains(names(), name)
+	}
+	return group == "" || strings.HasSuffix(group, ".") && slices.ContainsFunc(names(), func(known string) bool { return strings.HasPrefix(known, group) })
 }

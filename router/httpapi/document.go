@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	_ "embed"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -10,9 +11,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
+	"github.com/goccy/go-yaml"
 
 	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 	"github.com/skillrouter/skillrouter/internal/operation"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
 // The OpenAPI document is derived from the typed handlers. What is served by
@@ -204,4 +207,22 @@ func (s *Server) documentRoutes() {
 			c.Data(http.StatusOK, form.kind, b)
 		})
 	}
+}
+
+//go:embed plain.yaml
+var plainPaths string
+
+// plainOperations describes the routes that are no typed handlers, whether they are mounted or not.
+func plainOperations() (list []huma.Operation) {
+	var paths map[string]map[string]huma.Operation
+	if err := yaml.Unmarshal([]byte(strings.ReplaceAll(plainPaths, "KINDS", strings.Join(transfer.Kinds(), ", "))), &paths); err != nil {
+		panic(err) // a mistake of this program
+	}
+	for path, byMethod := range paths {
+		for method, op := range byMethod {
+			op.Method, op.Path = strings.ToUpper(method), path
+			list = append(list, op)
+		}
+	}
+	return list
 }

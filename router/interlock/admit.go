@@ -2,9 +2,15 @@ package interlock
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"maps"
 	"net/netip"
+	"slices"
+	"strings"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/skillrouter/skillrouter/learning"
 )
@@ -110,4 +116,93 @@ func source(from netip.AddrPort) netip.AddrPort {
 		}
 	}
 	return netip.AddrPortFrom(address, 0)
+}
+
+// Pace of what is taken from one source.
+const (
+	// sourceRate and sourceBurst are datagrams per second from one address, and from one
+	// sender: ten times what a busy peer has to say.
+	sourceRate  = 200
+	sourceBurst = 400
+	// maxSources bounds the sources whose pace is remembered. One more is not heard until
+	// another was silent for a moment. An entry takes about 200 bytes.
+	maxSources = 4096
+)
+
+// buckets hold a token bucket for each of the sources. They are the listener's alone.
+type buckets[K comparable] map[K]*rate.Limiter
+
+// allow takes a token of the source's bucket.
+func (b buckets[K]) allow(key K, now time.Time) bool {
+	limiter, known := b[key]
+	if !known {
+		if len(b) >= maxSources { // a full bucket is as good as none
+			maps.DeleteFunc(b, func(_ K, one *rate.Limiter) bool { return one.TokensAt(now) >= sourceBurst })
+		}
+		if len(b) >= maxSources {
+			return false
+		}
+		limiter = rate.NewLimiter(sourceRate, sourceBurst)
+		b[key] = limiter
+	}
+	return limiter.AllowN(now, 1)
+}
+
+// maxSeen bounds the datagrams that are remembered so as to hear each once: a
+// minute at 1,000 a second. What comes beyond is refused as busy, and not heard
+// unremembered. An entry takes about 100 bytes.
+const maxSeen = 1 << 16
+
+type digest [16]byte
+
+// digestOf tells datagrams apart.
+func digestOf(data []byte) digest {
+	sum := sha256.Sum256(data)
+	return digest(sum[:16])
+}
+
+// window remembers until when each datagram that was heard could be heard again. It is the listener's alone.
+type window map[digest]time.Time
+
+// room tells whether another one can be remembered. If there is none it forgets what has passed.
+func (w window) room(now time.Time) bool {
+	if len(w) >= maxSeen {
+		maps.DeleteFunc(w, func(_ digest, until time.Time) bool { return until.Before(now) })
+	}
+	return len(w) < maxSeen
+}
+
+// The modes of a tumbler.
+const (
+	Whitelist = "whitelist"
+	Blacklist = "blacklist"
+)
+
+// Tumbler filters what is heard by signal. The zero Tumbler lets all nine pass.
+type Tumbler struct {
+	Mode    string // Whitelist, Blacklist, or empty
+	Signals []Signal
+}
+
+// lets tells whether a signal passes.
+func (t Tumbler) lets(s Signal) bool {
+	switch t.Mode {
+	case Whitelist:
+		return slices.Contains(t.Signals, s)
+	case Blacklist:
+		return !slices.Contains(t.Signals, s)
+	}
+	return true
+}
+
+// String says what passes.
+func (t Tumbler) String() string {
+	if t.Mode == "" {
+		return ""
+	}
+	names := make([]string, len(t.Signals))
+	for i, s := range t.Signals {
+		names[i] = s.String()
+	}
+	return strings.TrimSpace(t.Mode + " " + strings.Join(names, ", "))
 }

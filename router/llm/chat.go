@@ -1,3 +1,8 @@
+// Package llm is the way out: it speaks to a model behind an endpoint that
+// looks like OpenAI's (Ollama, llama.cpp, vLLM, LM Studio), and serves such an
+// endpoint itself, with memory. It owns the wire, time-outs, retries and
+// bounds. It dials the configured endpoint and nothing else, and without one it
+// dials nothing. It must hold no rule on what is worth remembering.
 package llm
 
 import (
@@ -70,3 +75,41 @@ func (c *Chat) Answer(ctx context.Context, messages []Message, most int, schema 
 	}
 	return reply.Choices[0].Message.Content, nil
 }
+
+// Models lists the names of the models that the endpoint has.
+func (e *Endpoint) Models(ctx context.Context) ([]string, error) {
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if _, err := e.ask(ctx, call{method: http.MethodGet, path: "/models"}, "list of models", &list); err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(list.Data))
+	for _, model := range list.Data {
+		names = append(names, model.ID)
+	}
+	return names, nil
+}
+
+// The roles of messages.
+const (
+	RoleSystem    = "system"
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+)
+
+// Message is one turn of a conversation.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Bounds of what is said to a model and of what it may say.
+const (
+	// DefaultAnswer is how many tokens of the window are kept free for an answer whose length nobody bounds.
+	DefaultAnswer = 1024
+	// MaxAnswer bounds an answer, in bytes: a window of a million tokens is about this long.
+	MaxAnswer = 8 << 20
+)

@@ -4,6 +4,7 @@ package mcpserver
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -68,4 +69,22 @@ func (s *Server) tellFailure(ctx context.Context, session *mcp.ServerSession, to
 	_ = session.Log(ctx, &mcp.LoggingMessageParams{ // the client may be gone
 		Level: level, Logger: "skillrouter", Data: map[string]any{"tool": tool, "code": errs.CodeOf(err), "message": errs.MessageOf(err)},
 	})
+}
+
+// atLeast is a log handler that lets through what has the level or more.
+type atLeast struct {
+	slog.Handler
+	level slog.Level
+}
+
+func (h atLeast) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= h.level && h.Handler.Enabled(ctx, level)
+}
+
+func (h atLeast) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return atLeast{h.Handler.WithAttrs(attrs), h.level}
+}
+
+func (h atLeast) WithGroup(name string) slog.Handler {
+	return atLeast{h.Handler.WithGroup(name), h.level}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/clock"
 	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/operation"
 	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/internal/trace"
 	"github.com/skillrouter/skillrouter/learning"
@@ -399,3 +400,7 @@ func (s *Searcher) weigh(ctx context.Context, r *request) error {
 	}
 	return nil
 }
+
+// Operations is how the methods of a Service are called from outside.
+var Operations = operation.Of("search", "/api/search",
+	operation.Post("", "Find what fits a question in every memory, the likeliest first", Service.Search).Needs("read").Keeps())

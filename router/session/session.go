@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/skillrouter/skillrouter/internal/operation"
 	"github.com/skillrouter/skillrouter/learning/history"
 	"github.com/skillrouter/skillrouter/operational"
 )
@@ -80,3 +81,12 @@ type Ended struct {
 	// Redacted lists the kinds of secret that were cut out of what the call said that this answers.
 	Redacted []string `json:"redacted,omitempty"`
 }
+
+// Operations is how the methods of a Service are called from outside.
+var Operations = operation.Of("sessions", "/api/sessions",
+	operation.Post("", "Begin a session, or with action end, end one; 200 if nothing new began", Service.Start).Shaped(""),
+	operation.Post("/{id}/end", "End a session: what is open goes to the successor; current is the one that the agent is in", Service.End).Else(Current).Shaped(""),
+	operation.Get("", "List sessions, the latest first", Service.List).Holds("sessions"),
+	operation.Get("/handover", "The session whose hand-over an agent works on, or that waits for it", Service.Handover).Takes("agent_id"),
+	operation.Get("/{id}", "One session, with what it left undone", Service.Session),
+)

@@ -1,13 +1,23 @@
+// Package transfer takes what is remembered in and out of a router: records of every kind, one after the other, which
+// Export gives and Import takes, and which is safe to make again. It owns the form of a Record; what is true of each kind is its
+// service's to say.
 package transfer
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
 
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/clock"
 	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/operation"
 	"github.com/skillrouter/skillrouter/internal/principal"
+	"github.com/skillrouter/skillrouter/internal/strictjson"
 	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/router/kind"
 )
@@ -194,4 +204,92 @@ func resultOf(index int, kind string, taken learning.Taken) ImportResult {
 		r.Status = ImportDuplicate
 	}
 	return r
+}
+
+// Operations is how the methods of a Service are called from outside, but for exports, which are streams.
+var Operations = operation.With(
+	operation.Of("memory", "/api/import", operation.Post("", "Take records in", Service.Import).Shaped("").Needs("read")),
+	operation.Of("memory", "/api/imports",
+		operation.Get("", "The imports that added something, newest first; for the captain", Service.Imports),
+		operation.Post("/{id}/undo", "Take back what an import added, but for what was changed or used since; for the captain", Service.Undo).Needs("captain"),
+	),
+)
+
+// Kinds lists the kinds of memory that are exported and imported, in that order.
+var Kinds = sync.OnceValue(func() []string { return kind.Names(kind.Exported) })
+
+// Record is one memory of one kind. As JSON it is that memory with its "kind".
+type Record struct {
+	Kind   string
+	Memory any // a pointer, as the kind's Decode gives it; of a record that was sent its text, which Import decodes
+
+	// Fault is what made it impossible to read the record: it is refused, beside the others.
+	Fault error
+}
+
+// MarshalJSON implements json.Marshaler.
+func (r Record) MarshalJSON() ([]byte, error) {
+	members, err := strictjson.Plain(r.Memory)
+	if err != nil {
+		return nil, err
+	}
+	if len(members) < 2 || members[0] != '{' {
+		return nil, errors.New("a record without its memory")
+	}
+	out := append([]byte(`{"kind":"`), r.Kind...)
+	out = append(out, '"')
+	if members = members[1:]; members[0] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, members...), nil
+}
+
+// Sent is a record that somebody sent. What is wrong with it is its Fault, so that the others with it can be taken in.
+func Sent(text []byte) Record {
+	var head struct {
+		Kind string `json:"kind"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return Record{Fault: errs.Wrap(errs.Invalid, err, "the record must be an object with a kind")}
+	}
+	return Record{Kind: head.Kind, Memory: json.RawMessage(bytes.Clone(text))}
+}
+
+// DecodeRecord reads a memory of a kind, as its Decode does.
+func DecodeRecord(name string, text []byte) (r Record, err error) {
+	r.Kind = name
+	if err = check.OneOf("kind", name, Kinds()); err == nil {
+		r.Memory, err = kind.Named(name).Decode(text)
+	}
+	return r, err
+}
+
+// Export implements TransferService.
+func (t *Transfer) Export(ctx context.Context, query ExportQuery, visit func(Record) error) error {
+	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeCaptain), query.Check()); err != nil {
+		return err
+	}
+	now := t.now()
+	for _, memory := range t.memories {
+		if len(query.Kinds) > 0 && !slices.Contains(query.Kinds, memory.Name) || query.Project != "" && !memory.OfProject {
+			continue
+		}
+		if err := memory.Export(ctx, query.Project, now, func(record any) error { return visit(Record{Kind: memory.Name, Memory: record}) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check refuses kinds that there are not, and those of which a project has none.
+func (q ExportQuery) Check() error {
+	for _, name := range q.Kinds {
+		if err := check.OneOf("kinds", name, Kinds()); err != nil {
+			return err
+		}
+		if q.Project != "" && !kind.Named(name).OfProject {
+			return errs.InvalidField("kinds", "has %s, which belong to no project: leave one of both out", name)
+		}
+	}
+	return check.Name("project", q.Project)
 }

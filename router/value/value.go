@@ -13,6 +13,7 @@ import (
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/clock"
 	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/internal/operation"
 	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/operational"
 	"github.com/skillrouter/skillrouter/router"
@@ -221,3 +222,7 @@ func (r *Report) cut() {
 		return !i.Retire && room < 0
 	})
 }
+
+// Operations is how the methods of a Service are called from outside.
+var Operations = operation.Of("incidents", "/api/value",
+	operation.Get("", "What agents were told, what they used of it, which mistakes came back all the same, and what is proposed for retirement", Service.Value).Keeps())

@@ -99,3 +99,37 @@ func (k *Keeper) Run(ctx context.Context) error {
 	<-ctx.Done()
 	return nil
 }
+
+// Source is what a Keeper reads into an index: documents that are stored
+// elsewhere. All methods may be called concurrently.
+type Source interface {
+	// Documents returns the documents with those ids that there are, in no order.
+	Documents(ctx context.Context, ids []string) ([]tfidf.Document, error)
+	// Scan visits every document, in chunks, those with a lesser Order first, as
+	// they are stored at one moment. visit may keep the chunk.
+	Scan(ctx context.Context, visit func(docs []tfidf.Document) error) error
+	// Count returns about how many documents Scan visits.
+	Count(ctx context.Context) (int, error)
+}
+
+// patience is how long a search waits for an index that is still being read: a start
+// with 100,000 entries reads for some seconds, and one with 20,000 for one.
+const patience = 2 * time.Second
+
+// Search searches the index. One that is still being read is waited for a while; if
+// it is not whole then, the answer is of what has been read, and the notice says so.
+func (k *Keeper) Search(ctx context.Context, q tfidf.Query) (found tfidf.Result, notice string) {
+	k.mu.Lock()
+	completed, failed := k.completed, k.failed != ""
+	k.mu.Unlock()
+	if Stage(k.stage.Load()) == Rebuilding && !failed {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		select {
+		case <-completed:
+		case <-ctx.Done():
+		}
+	}
+	notice = k.Notice() // before the search: what comes between is in the answer
+	return k.Index().Search(q), notice
+}
