@@ -9,6 +9,7 @@ import (
 
 	"github.com/skillrouter/skillrouter/comms"
 	"github.com/skillrouter/skillrouter/internal/clock"
+	"github.com/skillrouter/skillrouter/internal/operation"
 	"github.com/skillrouter/skillrouter/operational"
 )
 
@@ -136,3 +137,12 @@ type Options struct {
 	// Files lists the files of a project's working folder on this machine, relative to it; nil: nobody knows them.
 	Files func(folder string) []string
 }
+
+// Operations is how the methods of a Service are called from outside.
+var Operations = operation.Of("leases", "/api/leases",
+	operation.Post("", "Take a lease of files, or take one again that the agent holds", Service.Take),
+	operation.Get("", "The leases that are held, the latest first", Service.Leases).Holds("leases"),
+	operation.Post("/release", "Give leases back: those with lease_ids, or all of the agent's", Service.Release).Holds("leases"),
+	operation.Post("/ask", "Send a message to the holder of a lease", Service.Ask),
+	operation.Post("/check", "What speaks against changes of files", Service.Check),
+)
