@@ -227,7 +227,7 @@ func deleteEachKind(ask func(method, path, body string) string) (deleted []delet
 // restoreAll puts memories back, each as it was.
 func restoreAll(t *testing.T, ask func(method, path, body string) string, deleted []deletedMemory) {
 	t.Helper()
-	moving := regexp.MustCompile(`,"(?:updated_at|version|use_count|last_used)":[^,}]*`)
+	moving := regexp.MustCompile(`,"(?:updated_at|version|use_count|last_used|last_accessed)":[^,}]*`)
 	for _, one := range deleted {
 		ask("POST", "/api/trash/restore", fmt.Sprintf(`{"kind": %q, "id": %q}`, one.kind, one.id))
 		if diff := cmp.Diff(moving.ReplaceAllString(one.before, ""), moving.ReplaceAllString(ask("GET", one.path, ""), "")); diff != "" {
