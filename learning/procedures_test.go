@@ -102,6 +102,41 @@ func TestFailingStepProposesLesson(t *testing.T) {
 	}
 }
 
+// TestStepKeepsItsLesson: a run that was read before a lesson was noted of its step is written afterwards, and takes nothing of that back.
+func TestStepKeepsItsLesson(t *testing.T) {
+	_, m := openFacts(t, t.TempDir(), newHandClock().now)
+	ctx := principal.With(t.Context(), principal.Open())
+	procedures := procedure.NewProcedures(m.store, procedure.Options{Options: learning.Options{Now: newHandClock().now}})
+	if _, err := procedures.Save(ctx, procedure.Draft{Name: "deploy", Steps: []procedure.Step{{Name: "push", Action: "push it"}}}); err != nil {
+		t.Fatal(err)
+	}
+	begun, err := procedures.Start(ctx, procedure.RunDraft{Name: "deploy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, _, err := m.store.StoredRun(ctx, begun.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(change func(tx procedure.Tx) error) {
+		if err := m.store.ChangeProcedures(ctx, change, nil)(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(func(tx procedure.Tx) error { return tx.SetLesson(read.Number, 0, "its lesson") })
+	change(func(tx procedure.Tx) error {
+		fresh := read
+		ok, err := tx.PutRun(&fresh, []int{0})
+		if err == nil && !ok {
+			t.Error("the run was written by somebody else")
+		}
+		return err
+	})
+	if now, _, err := m.store.StoredRun(ctx, begun.ID); err != nil || now.Steps[0].LessonID != "its lesson" {
+		t.Errorf("the step's lesson is %q, error %v", now.Steps[0].LessonID, err)
+	}
+}
+
 // TestRunIsTheAgents holds runs to the agent that began them.
 func TestRunIsTheAgents(t *testing.T) {
 	procedures, _ := openProcedures(t, t.TempDir(), newHandClock(), nil)

@@ -119,7 +119,9 @@ func (tx *transaction) putSteps(run *procedure.StoredRun, steps []int) error {
 	for i, index := range steps {
 		rows[i] = stepOf{run.Number, run.Steps[index]}
 	}
-	return runSteps.PutAll(tx.db, rows, "run", "idx")
+	// A step's text is written once, when the run begins. SetLesson alone writes its lesson.
+	_, err := runSteps.InsertAll(tx.db, rows, table.OrReplace([]string{"status", "attempt", "handed_out_at", "result", "error", "reason", "ended_at", "duration"}, "run", "idx"))
+	return err
 }
 
 // SetLesson implements procedure.Tx.
