@@ -49,7 +49,7 @@ type ReminderStore interface {
 type ReminderPick struct {
 	By      *time.Time // those whose next time has come by then, the earliest first
 	Through int64      // with By: only numbers up to this one; 0: all
-	Waiting bool       // those that are due and of which nobody was told, behind After
+	Waiting []string   // those that are due and of which nobody was told, for these personas or made by these agents, behind After
 	After   int64      // with Waiting: only greater numbers
 	Project string     // those that are due there, of which nobody was told: a person made them, and they name no agent
 	Numbers []int64    // these, if they are open

@@ -29,8 +29,8 @@ const (
 type ReminderRecipients interface {
 	// Recipient returns the agent that a due reminder is for, or "" if nobody who fits is there.
 	Recipient(r Reminder) string
-	// Look looks who is there now, and tells whether somebody has come since the last look.
-	Look() bool
+	// Look looks who is there now, and returns the agents and the personas that have come since the last look.
+	Look() []string
 }
 
 // ReminderMail puts reminders into mailboxes; comms.Mailbox does.

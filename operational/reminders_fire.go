@@ -230,11 +230,12 @@ func reminderMessage(r Reminder, to string) MessageDraft {
 // look looks who is there, and tells those who have come since the last look
 // of what is due for them and was delivered to nobody.
 func (s *Reminders) look(ctx context.Context) error {
-	if s.options.Recipients == nil || s.options.Mail == nil || !s.options.Recipients.Look() {
+	if s.options.Recipients == nil || s.options.Mail == nil {
 		return nil
 	}
-	for after := int64(0); ; {
-		picked, _, err := s.handOver(ctx, ReminderPick{Waiting: true, After: after, Limit: fireBatch}, func(r *Reminder) *Message {
+	came := s.options.Recipients.Look()
+	for after := int64(0); len(came) > 0; {
+		picked, _, err := s.handOver(ctx, ReminderPick{Waiting: came, After: after, Limit: fireBatch}, func(r *Reminder) *Message {
 			after = r.Number
 			return s.deliver(r)
 		})
@@ -242,6 +243,7 @@ func (s *Reminders) look(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // handOver delivers those that are picked, as message finds and notes; nil: to nobody.

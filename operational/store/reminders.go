@@ -172,8 +172,8 @@ func selected(db *gorm.DB, pick operational.ReminderPick) *gorm.DB {
 		if pick.Through > 0 {
 			q = q.Where("number <= ?", pick.Through)
 		}
-	case pick.Waiting:
-		q = q.Where("status = 'due' AND delivered_to = '' AND number > ?", pick.After).Order("number")
+	case len(pick.Waiting) > 0: // each side has its index
+		q = q.Where("status = 'due' AND delivered_to = '' AND (persona IN ? OR created_by IN ?) AND number > ?", pick.Waiting, pick.Waiting, pick.After).Order("number")
 	case pick.Project != "":
 		q = q.Where("status = 'due' AND delivered_to = '' AND persona = ? AND project = ? AND agent_id = '' AND created_by = ''", check.DefaultPersona, pick.Project).Order("number")
 	case pick.Heard != nil:

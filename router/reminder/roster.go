@@ -68,13 +68,13 @@ func (r *Roster) Recipient(reminder operational.Reminder) string {
 }
 
 // Look implements operational.ReminderRecipients.
-func (r *Roster) Look() (came bool) {
+func (r *Roster) Look() (came []string) {
 	now := r.now()
 	r.mu.Lock()
 	age := now.Sub(r.looked)
 	r.mu.Unlock()
 	if age >= 0 && age < rosterAge {
-		return false
+		return nil
 	}
 	agents, fitting := map[string]bool{}, map[string]seen{}
 	// Not under the lock: an agent that checks in may wait for the transaction that asks for a Recipient.
@@ -90,10 +90,14 @@ func (r *Roster) Look() (came bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id := range agents {
-		came = came || !r.agents[id]
+		if !r.agents[id] {
+			came = append(came, id)
+		}
 	}
 	for persona := range fitting {
-		came = came || r.fitting[persona].id == ""
+		if r.fitting[persona].id == "" {
+			came = append(came, persona)
+		}
 	}
 	r.agents, r.fitting, r.looked = agents, fitting, now
 	return came
