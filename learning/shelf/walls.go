@@ -56,11 +56,12 @@ func (w *walls) take(ids []string, docs []tfidf.Document) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, one := range w.list {
-		own := one.own(docs)
+		own, held := one.own(docs), map[string]bool{}
+		for _, d := range own {
+			held[d.ID] = true
+		}
 		one.keeper.Put(own...)
-		one.keeper.Delete(slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
-			return slices.ContainsFunc(own, func(d tfidf.Document) bool { return d.ID == id })
-		})...)
+		one.keeper.Delete(slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return held[id] })...)
 	}
 }
 
