@@ -151,7 +151,7 @@ func judgedDocument(head, lines []string) (tfidf.Document, error) {
 		if err != nil {
 			return tfidf.Document{}, err
 		}
-		return episode.Document(episode.Episode{
+		return episode.Document(&episode.Episode{
 			ID: head[0], EventType: kind, Title: title, Content: text, Project: project, AgentID: head[3], Persona: "default", CreatedAt: at,
 		}), nil
 	}
@@ -159,7 +159,7 @@ func judgedDocument(head, lines []string) (tfidf.Document, error) {
 	if len(head) > 3 {
 		entry.Tags = strings.Split(head[3], ",")
 	}
-	return knowledge.Document(entry), nil
+	return knowledge.Document(&entry), nil
 }
 
 // shuffle gives the documents an order of writing. A team's projects write in

@@ -39,7 +39,7 @@ func NewEpisodes(store Store, options learning.Options) *Episodes {
 	return &Episodes{
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Episode]{
 			Kind: IndexKind, Events: []string{"episode.", "experience."}, Told: toldOfEpisodes, Embedded: shelf.EmbeddedEpisode,
-			ID: func(e *Episode) string { return e.ID }, Size: func(e *Episode) int { return len(e.Content) }, Document: document,
+			ID: func(e *Episode) string { return e.ID }, Size: func(e *Episode) int { return len(e.Content) }, Document: Document,
 			Rows: store.Episodes, Scan: store.ScanEpisodes,
 		}, options),
 		store: store, now: options.Now,
@@ -168,17 +168,14 @@ func (l *Episodes) RecordOnce(ctx context.Context, origin string, at time.Time, 
 // IndexKind is the kind of the index of episodes.
 const IndexKind shelf.IndexKind = "episodes"
 
-// document is what is searched of an episode. The engine's category,
+// Document is what is searched of an episode. The engine's category,
 // project and tags hold what episodes are filtered by.
-func document(e *Episode) tfidf.Document {
+func Document(e *Episode) tfidf.Document {
 	return tfidf.Document{
 		ID: e.ID, Title: e.Title, Body: e.searched(), Category: e.EventType, Project: e.Project, Order: e.Number, At: shelf.Moment(e.CreatedAt),
 		Tags: tags(e.AgentID, e.Persona, e.SessionID, e.Event),
 	}
 }
-
-// Document is what the engine searches of an episode; see knowledge.Document.
-func Document(e Episode) tfidf.Document { return document(&e) }
 
 // toldOfEpisodes returns the ids of the episodes that a sweep or a clearing
 // deleted. Events of programs that did not write them down do not say.

@@ -11,6 +11,7 @@ import (
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 	"github.com/skillrouter/skillrouter/internal/redact"
+	"github.com/skillrouter/skillrouter/learning"
 )
 
 // observed is a session's steps with what the rules see in them.
@@ -158,7 +159,7 @@ func (o *observed) through(i int) (at int, others []string) {
 		}
 		v := o.view(j)
 		share := intersect(v.programs, of.programs)
-		how := shared(v.words, of.words)
+		how, _ := learning.Likeness(v.words, of.words)
 		switch {
 		case s.Outcome == Worked && o.near(j, share, how, name, mentions, of):
 			return j, others

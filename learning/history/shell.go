@@ -263,10 +263,8 @@ func tokens(text string) []string {
 const maxCompared = 2000
 
 // alike is the share of the words of two commands that both have, 0 to 1.
-func alike(a, b string) float64 { return shared(tokens(a), tokens(b)) }
-
-func shared(a, b []string) float64 {
-	jaccard, _ := learning.Likeness(a, b)
+func alike(a, b string) float64 {
+	jaccard, _ := learning.Likeness(tokens(a), tokens(b))
 	return jaccard
 }
 

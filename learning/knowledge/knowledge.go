@@ -38,7 +38,7 @@ func NewBase(store Store, options learning.Options) *Base {
 	return &Base{
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Knowledge]{
 			Kind: IndexKind, Events: []string{"knowledge."}, Embedded: shelf.EmbeddedKnowledge,
-			ID: func(e *Knowledge) string { return e.ID }, Size: func(e *Knowledge) int { return len(e.Content) }, Document: document,
+			ID: func(e *Knowledge) string { return e.ID }, Size: func(e *Knowledge) int { return len(e.Content) }, Document: Document,
 			Trust: func(e *Knowledge) learning.Trust { return e.Trust },
 			Rows:  store.Knowledge, Scan: store.ScanKnowledge,
 		}, options),

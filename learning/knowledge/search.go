@@ -90,7 +90,7 @@ func (k *Base) find(ctx context.Context, query Query, asked shelf.ShelfQuery, li
 		return Results{}, false, err
 	}
 	caller := principal.Of(ctx).Keeping()
-	fits := func(e *Knowledge) bool { return caller.Sees(e.Project) && found.Fits(document(e)) }
+	fits := func(e *Knowledge) bool { return caller.Sees(e.Project) && found.Fits(Document(e)) }
 	if results.Results, err = k.successorsFirst(ctx, results.Results, limit, query.Explain, fits); err != nil {
 		return Results{}, false, err
 	}
@@ -195,19 +195,15 @@ func (k *Base) InForce(ctx context.Context, project string) ([]Knowledge, error)
 // IndexKind is the kind of the index of knowledge.
 const IndexKind shelf.IndexKind = "knowledge"
 
-// document is what is searched of an entry. Tags are words of its
+// Document is what is searched of an entry. Tags are words of its
 // text too: whoever chose them meant the entry to be found by them.
-func document(e *Knowledge) tfidf.Document {
+func Document(e *Knowledge) tfidf.Document {
 	body := e.Content
 	if len(e.Tags) > 0 {
 		body += "\n" + strings.Join(e.Tags, " ")
 	}
 	return tfidf.Document{ID: e.ID, Title: e.Title, Body: body, Category: e.Category, Project: e.Project, Tags: shelf.Written(learning.FoldTags(e.Tags), e.Author), Order: e.Number, At: shelf.Moment(e.UpdatedAt)}
 }
-
-// Document is what the engine searches of an entry, for who measures
-// the engine beside the database.
-func Document(e Knowledge) tfidf.Document { return document(&e) }
 
 // LaneUsed is a Reason's lane: the entry answered a question like this one.
 const LaneUsed = "used"
