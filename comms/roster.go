@@ -294,8 +294,8 @@ func statusEvent(a operational.Agent) eventlog.Event {
 	return eventlog.Event{Type: "agent.status", Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen, Data: data}
 }
 
-// save writes what is newer in memory than stored: flag says of which members, and take gathers it from them. What could not be
-// written is tried again next time.
+// save stores what memory knows and the store does not: flag says of which members, and take gathers it from them. A write that
+// failed is tried again next time.
 func (r *roster) save(flag func(m *member) *bool, take func(m *member), write func() error) error {
 	var members []*member
 	for _, m := range r.all() {

@@ -152,8 +152,8 @@ func MayChange(p principal.Principal, author, reason string) error {
 
 // MayReplace returns a Forbidden error unless p may write over or delete what
 // owner wrote last for a persona: as that agent, or as a captain; for the personas
-// that are everybody's, any agent may. What nobody in particular wrote, such as a
-// file that a person edits, is the captains'.
+// that are everybody's, any agent may. A captain alone may where nobody in
+// particular wrote it, such as a file that a person edits.
 func MayReplace(p principal.Principal, persona, owner string) error {
 	if persona == check.DefaultPersona || persona == check.SharedPersona || owner != "" && p.ActAs(owner) == nil || p.Has(principal.ScopeCaptain) {
 		return nil

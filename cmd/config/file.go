@@ -126,8 +126,6 @@ func lineOf(tok *token.Token) string {
 	return line.String()
 }
 
-// the annotated example
-
 // Example is an annotated configuration file that says every setting and its
 // default.
 //

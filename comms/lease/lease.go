@@ -144,5 +144,5 @@ var Operations = operation.Of("leases", "/api/leases",
 	operation.Get("", "The leases that are held, the latest first", Service.Leases).Holds("leases"),
 	operation.Post("/release", "Give leases back: those with lease_ids, or all of the agent's", Service.Release).Holds("leases"),
 	operation.Post("/ask", "Send a message to the holder of a lease", Service.Ask),
-	operation.Post("/check", "What speaks against changes of files", Service.Check),
+	operation.Post("/check", "Say what speaks against changes of files", Service.Check),
 )

@@ -53,8 +53,8 @@ func SettleIn(root *os.Root, dir string) {
 	}
 }
 
-// ReadHead reads the beginning of a file, most bytes of it at the most. Who must tell a file
-// that is too long from one that just fits asks for one byte more.
+// ReadHead reads the beginning of a file, at most so many bytes. To tell a file that is too long
+// from one that just fits, ask for one byte more.
 func ReadHead(name string, most int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -64,8 +64,8 @@ func ReadHead(name string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most))
 }
 
-// ReadSmall reads a file that somebody else named. What is no regular file is refused before it is opened, because that could
-// wait for ever, as at a pipe; and so is what has more than most bytes.
+// ReadSmall reads a file that somebody else named. It refuses a file of more than most bytes. Before it opens anything, it
+// refuses all but regular files, because opening could wait for ever, as at a pipe.
 func ReadSmall(name string, most int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {

@@ -333,7 +333,7 @@ type recent struct {
 	emptied uint64 // how often
 }
 
-// get returns a fact. Its value is shared and must not be changed. What a reader finds in the database instead is kept with emptied.
+// get returns a fact. Its value is shared and must not be changed. A reader that finds the fact in the database keeps it with emptied.
 func (r *recent) get(id string) (fact Fact, there bool, emptied uint64) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
