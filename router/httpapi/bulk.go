@@ -229,6 +229,8 @@ const (
 	// maxLessons bounds how many lessons it has: what they become takes half a KiB each
 	// and as much again while they are reported, however short they are.
 	maxLessons = 50_000
+	// lessonGroup is how many of them are made room for at a time.
+	lessonGroup = 64
 )
 
 // lessonsProblem is the answer to a bulk report that was broken off, with what
@@ -261,15 +263,15 @@ func (s *Server) lessonBulkRoutes(lessons lesson.Service) {
 // reportAll reads the drafts and reports those that can be read; places in the answer are those in the request.
 func reportAll(ctx context.Context, lessons lesson.Service, next func() (lesson.Draft, error)) (lesson.BulkReported, error) {
 	none := lesson.BulkReported{Results: []lesson.BulkOutcome{}, Refused: []learning.Refusal{}}
-	var drafts []lesson.Draft
-	var places []int // of the drafts in the request
+	var groups [][]lesson.Draft // they grow by groups: one list that grows would be held several times over
+	var places []int            // of the drafts in the request
 	var unread []learning.Refusal
 	for at := 0; ; at++ {
 		draft, err := next()
 		bad, unfit := errors.AsType[*knowledge.BadRecord](err)
 		switch {
 		case errors.Is(err, io.EOF):
-			return report(ctx, lessons, drafts, places, unread)
+			return report(ctx, lessons, slices.Concat(groups...), places, unread)
 		case err != nil && !unfit:
 			return none, err
 		case at == maxLessons:
@@ -277,7 +279,11 @@ func reportAll(ctx context.Context, lessons lesson.Service, next func() (lesson.
 		case unfit:
 			unread = append(unread, learning.Refusal{Index: at, Field: errs.FieldOf(bad.Err), Error: problemOf(bad.Err).Detail})
 		default:
-			drafts, places = append(drafts, draft), append(places, at)
+			if len(places)%lessonGroup == 0 {
+				groups = append(groups, make([]lesson.Draft, 0, lessonGroup))
+			}
+			last := &groups[len(groups)-1]
+			*last, places = append(*last, draft), append(places, at)
 		}
 	}
 }
