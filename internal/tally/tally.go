@@ -18,6 +18,11 @@ type Tally struct {
 	Bytes    int64 // of the texts and values of all, expired ones too
 }
 
+// Columns are where the columns of a query of tallies go: persona, category, expired, count, bytes.
+func (t *Tally) Columns() []any {
+	return []any{&t.Persona, &t.Category, &t.Expired, &t.Count, &t.Bytes}
+}
+
 // Step deletes up to limit rows of a persona that were there when it was called, those of last or a lesser number. It returns how many it deleted, and how
 // many of them count.
 type Step func(ctx context.Context, persona string, last int64, limit int) (counted int64, all int, err error)

@@ -264,12 +264,9 @@ func patternSize(p *lesson.Pattern) int {
 
 // TotalExperiences implements experience.Reader.
 func (s *Store) TotalExperiences(ctx context.Context, operationType string) (total int64, err error) {
-	text, args := "SELECT CAST(coalesce(sum(episodes), 0) AS BIGINT) FROM operations", []any{}
-	if operationType != "" {
-		text, args = text+" WHERE operation_type = ?", []any{operationType}
-	}
-	_, err = table.One(s.Read.WithContext(ctx), []any{&total}, text, args...)
-	return total, err
+	var c table.Conditions
+	c.Equal("operation_type", operationType)
+	return table.Scalar[int64](s.Read.WithContext(ctx), "SELECT CAST(coalesce(sum(episodes), 0) AS BIGINT) FROM operations "+c.Text, c.Args...)
 }
 
 // PatternNumbers implements experience.Reader.

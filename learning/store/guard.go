@@ -100,9 +100,7 @@ func (s *Store) ListChecks(ctx context.Context, filter lesson.LedgerFilter, befo
 	c.Equal("project", filter.Project)
 	c.Equal("decision", string(filter.Decision))
 	c.Equal("outcome", string(filter.Outcome))
-	if filter.RuleID != "" {
-		c.Add("num IN (SELECT check_num FROM check_matches WHERE rule_id = ?)", filter.RuleID)
-	}
+	c.Given("num IN (SELECT check_num FROM check_matches WHERE rule_id = ?)", filter.RuleID)
 	c.Between("at", filter.Since, filter.Until)
 	c.Below("num", before)
 	return selectChecks(s.Read.WithContext(ctx), c.Text+" ORDER BY num DESC LIMIT ?", c.With(filter.Limit)...)

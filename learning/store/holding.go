@@ -13,9 +13,10 @@ import (
 // FactHoldings counts facts by their persona and category; those that have expired at that time are counted apart.
 // As in the others, an empty persona stands for everybody's.
 func (s *Store) FactHoldings(ctx context.Context, persona string, at time.Time) ([]tally.Tally, error) {
-	where, args := whose(persona)
-	return s.holdings(ctx, `SELECT persona, category, count(*) FILTER (WHERE expires_at <= ?) AS gone, count(*), sum(octet_length(value))
-		FROM facts`+where+` GROUP BY persona, category`, append([]any{table.Millis(at)}, args...)...)
+	var c table.Conditions
+	c.Equal("persona", persona)
+	return s.holdings(ctx, `SELECT persona, category, count(*) FILTER (WHERE expires_at <= ?), count(*) FILTER (WHERE expires_at IS NULL OR expires_at > ?), sum(octet_length(value))
+		FROM facts `+c.Text+` GROUP BY persona, category`, append([]any{table.Millis(at), table.Millis(at)}, c.Args...)...)
 }
 
 // episodeCategory is what an episode is listed and cleared by.
@@ -23,19 +24,19 @@ const episodeCategory = "CASE event WHEN '' THEN event_type ELSE event END"
 
 // EpisodeHoldings counts episodes by their persona and event; those that name none by their type.
 func (s *Store) EpisodeHoldings(ctx context.Context, persona string) ([]tally.Tally, error) {
-	where, args := whose(persona)
+	var c table.Conditions
+	c.Equal("persona", persona)
 	return s.holdings(ctx, `SELECT persona, `+episodeCategory+` AS category, 0, count(*),
 		sum(octet_length(title) + octet_length(content) + coalesce(octet_length(context), 0) + octet_length(learned))
-		FROM episodes`+where+` GROUP BY persona, category`, args...)
+		FROM episodes `+c.Text+` GROUP BY persona, category`, c.Args...)
 }
 
 // ProcedureHoldings counts procedures by their persona and category.
 func (s *Store) ProcedureHoldings(ctx context.Context, persona string) ([]tally.Tally, error) {
-	where, args := " WHERE deleted_at IS NULL", []any{}
-	if persona != "" {
-		where, args = where+" AND persona = ?", append(args, persona)
-	}
-	return s.holdings(ctx, `SELECT persona, category, 0, count(*), sum(octet_length(body)) FROM procedures`+where+` GROUP BY persona, category`, args...)
+	var c table.Conditions
+	c.Add("deleted_at IS NULL")
+	c.Equal("persona", persona)
+	return s.holdings(ctx, `SELECT persona, category, 0, count(*), sum(octet_length(body)) FROM procedures `+c.Text+` GROUP BY persona, category`, c.Args...)
 }
 
 // KnowledgeHoldings counts knowledge by its category. It is nobody's in particular.
@@ -80,21 +81,6 @@ func (s *Store) incidentIDs(ctx context.Context, part string, most int) (ids []s
 	return ids, err
 }
 
-// whose narrows a query to a persona's rows; an empty one leaves it as it is.
-func whose(persona string) (where string, args []any) {
-	if persona == "" {
-		return "", nil
-	}
-	return " WHERE persona = ?", []any{persona}
-}
-
-// holdings scans rows of persona, category, expired rows, all rows, and bytes.
 func (s *Store) holdings(ctx context.Context, text string, args ...any) ([]tally.Tally, error) {
-	found, err := table.List(s.Read.WithContext(ctx), func(h *tally.Tally) []any {
-		return []any{&h.Persona, &h.Category, &h.Expired, &h.Count, &h.Bytes}
-	}, text, args...)
-	for i := range found {
-		found[i].Count -= found[i].Expired
-	}
-	return found, err
+	return table.List(s.Read.WithContext(ctx), (*tally.Tally).Columns, text, args...)
 }

@@ -45,8 +45,8 @@ var lessonRows = table.Listed("lessons", []string{
 // selectLesson is made once: it is run for every report.
 var selectLesson = sync.OnceValue(lessonRows.Select)
 
-// ofLevels are the lessons that were drawn from others.
-const ofLevels = "{indexed by lessons_raised} WHERE level <> 'case'"
+// byLevels has the index serve that is of lessons which were drawn from others.
+const byLevels = "{indexed by lessons_raised} "
 
 // byOrder has lessons found by a walk in the order of their numbers: over those alone that are critical, drawn from others or of a status that is
 // not the first if it is those, and else over the index that has all of what few values tell apart. An index for each of these was written for every report.
@@ -100,7 +100,7 @@ func (tx *transaction) LessonOf(ref string) (lesson.Lesson, bool, error) {
 
 // PatternDrawnFrom implements lesson.PipelineTx.
 func (tx *transaction) PatternDrawnFrom(caseID string) (lesson.Lesson, bool, error) {
-	return oneLesson(tx.db, ofLevels+" AND level = 'pattern' AND status <> 'retired' AND EXISTS (SELECT 1 FROM {elements source_case_ids} WHERE value = ?) ORDER BY num LIMIT 1", caseID)
+	return oneLesson(tx.db, byLevels+"WHERE level <> 'case' AND level = 'pattern' AND status <> 'retired' AND EXISTS (SELECT 1 FROM {elements source_case_ids} WHERE value = ?) ORDER BY num LIMIT 1", caseID)
 }
 
 // InsertLesson implements lesson.PipelineTx.
@@ -156,9 +156,7 @@ func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before in
 	c.Equal("domain", filter.Domain)
 	c.Equal("category", filter.Category)
 	c.Equal("source_agent", filter.SourceAgent)
-	if filter.Project != "" {
-		c.Add("project = ? AND project <> ''", filter.Project) // which the index is of
-	}
+	c.Given("project = ? AND project <> ''", filter.Project) // which the index is of
 	if filter.Within != nil {
 		table.Among(&c, "project", filter.Within)
 	}
@@ -168,9 +166,7 @@ func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before in
 	if filter.Proposed {
 		c.Add("proposed")
 	}
-	if !filter.OccurredSince.IsZero() {
-		c.Add("last_occurred >= ?", table.Millis(filter.OccurredSince))
-	}
+	c.Between("last_occurred", filter.OccurredSince, time.Time{})
 	if scope := filter.Scope; scope != nil {
 		var reasons []string
 		var args []any
@@ -185,9 +181,7 @@ func (s *Store) ListLessons(ctx context.Context, filter lesson.Filter, before in
 		// This keeps it out of the choice of an index: nearly every lesson fits it.
 		c.Add("{unindexed}status <> ?", string(lesson.StatusRetired))
 	}
-	if filter.Tag != "" {
-		c.Add("EXISTS (SELECT 1 FROM {elements tags} WHERE lower(value) = lower(?))", filter.Tag)
-	}
+	c.Given("EXISTS (SELECT 1 FROM {elements tags} WHERE lower(value) = lower(?))", filter.Tag)
 	if filter.MinConfidence > 0 {
 		c.Add(sureness+" >= ?", table.Millis(at), msPerDay, filter.MinConfidence)
 	}

@@ -245,9 +245,7 @@ func (s *Store) StaleLessons(ctx context.Context, domain string, before time.Tim
 	var c table.Conditions
 	c.Add("coalesce(last_validated_at, created_at) < ?", table.Millis(before))
 	c.Add(inUse)
-	if domain != "" {
-		c.Add("{unindexed}domain = ?", domain)
-	}
+	c.Equal("{unindexed}domain", domain)
 	return lessons(s.Read.WithContext(ctx), unbounded, c.Text+" ORDER BY coalesce(last_validated_at, created_at), num LIMIT ?", c.With(limit)...)
 }
 
@@ -256,18 +254,18 @@ func (s *Store) PromotableLessons(ctx context.Context, domain string, cases, app
 	db := s.Read.WithContext(ctx)
 	var found []lesson.Lesson
 	for _, source := range []struct {
-		where string
-		args  []any
+		by, where string
+		args      []any
 	}{
-		{"WHERE id IN (SELECT representative FROM patterns WHERE status IN ('emerging', 'confirmed') AND lessons >= ? ORDER BY lessons DESC, num LIMIT ?) AND level = 'case'", []any{cases, limit}},
-		{"WHERE level = 'case' AND source_case_ids <> '[]'", nil},
-		{ofLevels + " AND level = 'pattern' AND times_succeeded >= ?", []any{applications}},
+		{"", "id IN (SELECT representative FROM patterns WHERE status IN ('emerging', 'confirmed') AND lessons >= ? ORDER BY lessons DESC, num LIMIT ?) AND level = 'case'", []any{cases, limit}},
+		{"", "level = 'case' AND source_case_ids <> '[]'", nil},
+		{byLevels, "level <> 'case' AND level = 'pattern' AND times_succeeded >= ?", []any{applications}},
 	} {
-		where, args := source.where+" AND "+inUse, source.args
-		if domain != "" {
-			where, args = where+" AND {unindexed}domain = ?", append(args, domain)
-		}
-		some, err := lessons(db, unbounded, where+" ORDER BY num DESC LIMIT ?", append(args, limit)...)
+		var c table.Conditions
+		c.Add(source.where, source.args...)
+		c.Add(inUse)
+		c.Equal("{unindexed}domain", domain)
+		some, err := lessons(db, unbounded, source.by+c.Text+" ORDER BY num DESC LIMIT ?", c.With(limit)...)
 		if err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@ func shown(r operational.AgentRecord) operational.AgentRecord {
 
 // AgentRecords returns every agent.
 func (s *Store) AgentRecords(ctx context.Context) ([]operational.AgentRecord, error) {
-	all, err := agents.Find(s.Read.WithContext(ctx).Order("id"))
+	all, err := agents.List(s.Read.WithContext(ctx), "ORDER BY id")
 	for i := range all {
 		all[i] = shown(all[i])
 	}
@@ -36,7 +36,7 @@ func (s *Store) AgentRecords(ctx context.Context) ([]operational.AgentRecord, er
 
 // AgentRecord returns one agent; false: it is not known.
 func (s *Store) AgentRecord(ctx context.Context, id string) (operational.AgentRecord, bool, error) {
-	found, known, err := agents.Take(s.Read.WithContext(ctx).Where("id = ?", id))
+	found, known, err := agents.One(s.Read.WithContext(ctx), "WHERE id = ?", id)
 	return shown(found), known, err
 }
 
@@ -49,7 +49,7 @@ func (s *Store) CreateAgent(ctx context.Context, a operational.Agent, joined *in
 	var stored operational.AgentRecord
 	var made bool
 	return s.Commit.Write(ctx, func(tx *gorm.DB) error {
-		known, found, err := agents.Take(tx.Where("id = ?", a.ID))
+		known, found, err := agents.One(tx, "WHERE id = ?", a.ID)
 		if stored, made = known, !found; err != nil || found {
 			return err
 		}
@@ -125,7 +125,7 @@ func (s *Store) WaitingStop(ctx context.Context, agentID string, now time.Time) 
 }
 
 func waitingStop(tx *gorm.DB, agentID string, now time.Time) (stop operational.Message, waits bool, err error) {
-	stop, _, err = messages.Take(tx.Where("to_agent = ? AND signal IN (?, ?) AND (expires_at IS NULL OR expires_at > ?)", agentID, operational.SignalStop, operational.SignalResume, table.Millis(now)).Order("seq DESC"))
+	stop, _, err = messages.One(tx, "WHERE to_agent = ? AND signal IN (?, ?) AND (expires_at IS NULL OR expires_at > ?) ORDER BY seq DESC LIMIT 1", agentID, operational.SignalStop, operational.SignalResume, table.Millis(now))
 	return stop, stop.Signal == operational.SignalStop, err
 }
 

@@ -106,7 +106,10 @@ func earlierEscalations(tx *gorm.DB, drafts []operational.EscalationDraft) (map[
 	for _, draft := range drafts {
 		lessons[draft.LessonID], patterns[draft.PatternID] = true, true
 	}
-	rows, err := escalationRows.Find(tx.Where("lesson_id IN ? AND pattern_id IN ?", slices.Sorted(maps.Keys(lessons)), slices.Sorted(maps.Keys(patterns))).Order("num"))
+	var c table.Conditions
+	table.Among(&c, "lesson_id", slices.Sorted(maps.Keys(lessons)))
+	table.Among(&c, "pattern_id", slices.Sorted(maps.Keys(patterns)))
+	rows, err := escalationRows.List(tx, c.Text+" ORDER BY num", c.Args...)
 	earlier := make(map[matter][]*escalationRow, len(rows))
 	for i := range rows {
 		r := &rows[i]
@@ -118,11 +121,11 @@ func earlierEscalations(tx *gorm.DB, drafts []operational.EscalationDraft) (map[
 
 // Escalation implements operational.EscalationStore.
 func (s *Store) Escalation(ctx context.Context, id string) (operational.Escalation, error) {
-	e, err := need(escalations, s.Read.WithContext(ctx).Where("id = ?", id), noEscalation)
+	e, err := need(escalations, s.Read.WithContext(ctx), noEscalation, "WHERE id = ?", id)
 	if err != nil {
 		return e, err
 	}
-	e.History, err = escalationChanges.Find(s.Read.WithContext(ctx).Where("escalation_id = ?", id).Order("seq"))
+	e.History, err = escalationChanges.List(s.Read.WithContext(ctx), "WHERE escalation_id = ? ORDER BY seq", id)
 	return e, err
 }
 
@@ -130,11 +133,11 @@ const noEscalation = "there is no such escalation"
 
 // ListEscalations implements operational.EscalationStore.
 func (s *Store) ListEscalations(ctx context.Context, filter operational.EscalationFilter) ([]operational.Escalation, error) {
-	q := s.Read.WithContext(ctx).Order("priority_rank, num DESC").Limit(filter.Limit)
-	q = givenAny(q, "status IN ?", filter.Status)
-	q = given(q, "escalated_to = ?", filter.To)
-	q = given(q, "lesson_id = ?", filter.LessonID)
-	return escalations.Find(q)
+	var c table.Conditions
+	table.GivenAny(&c, "status", filter.Status)
+	c.Equal("escalated_to", filter.To)
+	c.Equal("lesson_id", filter.LessonID)
+	return escalations.List(s.Read.WithContext(ctx), c.Text+" ORDER BY priority_rank, num DESC LIMIT ?", c.With(filter.Limit)...)
 }
 
 // CountEscalations implements operational.EscalationStore.
@@ -145,7 +148,7 @@ func (s *Store) CountEscalations(ctx context.Context, status operational.Escalat
 
 // ChangeEscalation implements operational.EscalationStore.
 func (s *Store) ChangeEscalation(ctx context.Context, id, event string, change func(*operational.Escalation) (*operational.EscalationChange, error)) (operational.Escalation, error) {
-	one := changing[operational.Escalation]{of: escalations, find: where("id = ?", id), missing: noEscalation, by: "num"}
+	one := changing[operational.Escalation]{of: escalations, where: "WHERE id = ?", args: []any{id}, missing: noEscalation, by: "num"}
 	return one.change(ctx, s, func(tx *gorm.DB, e *operational.Escalation) (*eventlog.Event, error) {
 		step, err := change(e)
 		if err != nil || step == nil {
@@ -158,7 +161,7 @@ func (s *Store) ChangeEscalation(ctx context.Context, id, event string, change f
 
 // UnannouncedEscalations implements operational.EscalationStore.
 func (s *Store) UnannouncedEscalations(ctx context.Context, limit int) ([]operational.Escalation, error) {
-	return escalations.Find(s.Read.WithContext(ctx).Where("NOT announced").Order("num").Limit(limit))
+	return escalations.List(s.Read.WithContext(ctx), "WHERE NOT announced ORDER BY num LIMIT ?", limit)
 }
 
 // MarkAnnounced implements operational.EscalationStore.

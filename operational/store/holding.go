@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -22,26 +24,18 @@ func (s *Store) FindIDs() map[string]func(ctx context.Context, part string, most
 // ClearReminders implements operational.ReminderStore.
 func (s *Store) ClearReminders(ctx context.Context, clearing operational.ReminderClearing, told func(count int) eventlog.Event) (open, all int, err error) {
 	err = s.write(ctx, func(tx *gorm.DB) error {
-		var rows []struct {
-			Number int64
-			Open   bool
-		}
 		open = 0
-		q := tx.Table("reminders").Select("number, "+isOpen+" AS open").Where("persona = ? AND number <= ?", clearing.Persona, clearing.Through)
-		q = given(q, "trigger_type = ?", clearing.TriggerType)
-		if err := q.Limit(clearing.Limit).Find(&rows).Error; err != nil {
+		var c table.Conditions
+		c.Add("persona = ? AND number <= ?", clearing.Persona, clearing.Through)
+		c.Equal("trigger_type", string(clearing.TriggerType))
+		rows, err := table.Tallied[int64](tx, "SELECT number, CASE WHEN "+isOpen+" THEN 1 ELSE 0 END FROM reminders "+c.Text+" LIMIT ?", c.With(clearing.Limit)...)
+		if all = len(rows); err != nil || all == 0 {
 			return err
 		}
-		if all = len(rows); all == 0 {
-			return nil
+		for _, isOne := range rows {
+			open += int(isOne)
 		}
-		numbers := make([]int64, all)
-		for i, row := range rows {
-			numbers[i] = row.Number
-			if row.Open {
-				open++
-			}
-		}
+		numbers := slices.Collect(maps.Keys(rows))
 		if err := tx.Exec("DELETE FROM reminders WHERE number IN ?", numbers).Error; err != nil {
 			return err
 		}
@@ -54,22 +48,16 @@ func (s *Store) ClearReminders(ctx context.Context, clearing operational.Reminde
 // trigger; those that are done with are counted apart. An empty persona stands
 // for everybody's.
 func (s *Store) ReminderHoldings(ctx context.Context, persona string) ([]tally.Tally, error) {
-	return s.holdings(ctx, `SELECT persona, trigger_type AS category, count(*) FILTER (WHERE `+isOpen+`) AS count, count(*) FILTER (WHERE NOT `+isOpen+`) AS expired,
-		sum(octet_length(task) + coalesce(octet_length(context), 0)) AS bytes FROM reminders`, " GROUP BY persona, trigger_type", persona)
+	var c table.Conditions
+	c.Equal("persona", persona)
+	return table.List(s.Read.WithContext(ctx), (*tally.Tally).Columns, `SELECT persona, trigger_type, count(*) FILTER (WHERE NOT `+isOpen+`), count(*) FILTER (WHERE `+isOpen+`),
+		sum(octet_length(task) + coalesce(octet_length(context), 0)) FROM reminders `+c.Text+" GROUP BY persona, trigger_type", c.Args...)
 }
 
 // SessionHoldings counts sessions by their persona and status. An empty persona stands for everybody's.
 func (s *Store) SessionHoldings(ctx context.Context, persona string) ([]tally.Tally, error) {
-	return s.holdings(ctx, `SELECT persona, status AS category, count(*) AS count,
-		sum(octet_length(goal) + octet_length(summary) + coalesce(octet_length(handover), 0) + coalesce(octet_length(data), 0)) AS bytes FROM sessions`,
-		" GROUP BY persona, status", persona)
-}
-
-func (s *Store) holdings(ctx context.Context, text, group, persona string) ([]tally.Tally, error) {
-	where, args := "", []any{}
-	if persona != "" {
-		where, args = " WHERE persona = ?", []any{persona}
-	}
-	var list []tally.Tally
-	return list, s.Read.WithContext(ctx).Raw(text+where+group, args...).Scan(&list).Error
+	var c table.Conditions
+	c.Equal("persona", persona)
+	return table.List(s.Read.WithContext(ctx), (*tally.Tally).Columns, `SELECT persona, status, 0, count(*),
+		sum(octet_length(goal) + octet_length(summary) + coalesce(octet_length(handover), 0) + coalesce(octet_length(data), 0)) FROM sessions `+c.Text+" GROUP BY persona, status", c.Args...)
 }

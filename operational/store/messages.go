@@ -105,7 +105,7 @@ func settleKeys(tx *gorm.DB, batch []*operational.MessageAppend) (fresh []*opera
 			repeats = append(repeats, repetition{a, first})
 			continue
 		}
-		stored, found, err := messages.Take(tx.Where("from_agent = ? AND idempotency_key = ?", k.from, k.key))
+		stored, found, err := messages.One(tx, "WHERE from_agent = ? AND idempotency_key = ?", k.from, k.key)
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -203,7 +203,7 @@ const notAcked = "NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = ? AND 
 
 // Message returns the message with an id.
 func (s *Store) Message(ctx context.Context, id string) (operational.Message, error) {
-	return need(messages, s.Read.WithContext(ctx).Where("id = ?", id), "no message has this id")
+	return need(messages, s.Read.WithContext(ctx), "no message has this id", "WHERE id = ?", id)
 }
 
 // CountUnacked returns how many messages an agent has not acknowledged, at

@@ -18,14 +18,14 @@ const waitingFor = "a.joined_seq < messages.seq AND a.id <> messages.from_agent 
 // time and are still waiting for one, the oldest first. from, if not empty,
 // is their sender, or its sessions are; agents is the most that are named for each.
 func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time, limit, agents int) ([]operational.Awaited, error) {
-	text := "WHERE ack_required AND NOT settled AND NOT for_each AND created_at <= ? AND (expires_at IS NULL OR expires_at > ?)" +
-		" AND (to_agent <> '' OR EXISTS (SELECT 1 FROM agents a WHERE " + waitingFor + "))"
-	args := []any{table.Millis(before), table.Millis(now)}
+	var c table.Conditions
+	c.Add("ack_required AND NOT settled AND NOT for_each AND created_at <= ? AND (expires_at IS NULL OR expires_at > ?)"+
+		" AND (to_agent <> '' OR EXISTS (SELECT 1 FROM agents a WHERE "+waitingFor+"))", table.Millis(before), table.Millis(now))
 	if from != "" {
-		own, more := ofAgent("from_agent", from)
-		text, args = text+" AND "+own, append(args, more...)
+		own, args := ofAgent("from_agent", from)
+		c.Add(own, args...)
 	}
-	sent, err := messages.List(s.Read.WithContext(ctx), text+" ORDER BY seq LIMIT ?", append(args, limit)...)
+	sent, err := messages.List(s.Read.WithContext(ctx), c.Text+" ORDER BY seq LIMIT ?", c.With(limit)...)
 	if err != nil {
 		return nil, err
 	}
@@ -46,11 +46,11 @@ func (s *Store) Awaited(ctx context.Context, from string, before, now time.Time,
 
 // Unacknowledged returns those of the messages that Sweep would delete which somebody should have acknowledged and nobody did.
 func (s *Store) Unacknowledged(ctx context.Context, after int64, cutoff time.Time, window int) ([]operational.Message, error) {
-	return messages.Find(s.Read.WithContext(ctx).Where(`seq IN (SELECT seq FROM messages WHERE seq > @after ORDER BY seq LIMIT @window)
-		AND created_at < @cutoff AND expires_at IS NULL AND (to_agent = '' AND ack_required AND NOT settled
+	return messages.List(s.Read.WithContext(ctx), `WHERE seq IN (SELECT seq FROM messages WHERE seq > ? ORDER BY seq LIMIT ?)
+		AND created_at < ? AND expires_at IS NULL AND (to_agent = '' AND ack_required AND NOT settled
 			OR to_agent <> '' AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.id = messages.to_agent AND a.acked_seq >= messages.seq)
-			AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = messages.to_agent AND r.seq = messages.seq AND r.acked_at IS NOT NULL))`,
-		map[string]any{"after": after, "cutoff": table.Millis(cutoff), "window": window}).Order("seq"))
+			AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = messages.to_agent AND r.seq = messages.seq AND r.acked_at IS NOT NULL)) ORDER BY seq`,
+		after, window, table.Millis(cutoff))
 }
 
 // Sweep examines up to window messages after a seq that were sent before cutoff, and deletes them; one that was to expire, once it did so before

@@ -77,25 +77,24 @@ func (s *Store) MessageLog(ctx context.Context, q operational.LogQuery) ([]opera
 		before = last + 1
 	}
 	floor := int64(0)
-	text, args := "WHERE seq < ?", []any{before}
+	var c table.Conditions
+	c.Add("seq < ?", before)
 	if q.Thread != "" {
-		text, args = text+" AND thread_id <> '' AND thread_id = ?", append(args, q.Thread)
+		c.Add("thread_id <> '' AND thread_id = ?", q.Thread)
 	} else if q.Agent != "" || q.Signal != "" {
 		floor = max(before-int64(q.Reach), 0)
-		text, args = text+" AND seq >= ?", append(args, floor)
+		c.Add("seq >= ?", floor)
 	}
 	switch {
 	case q.Agent != "" && q.Kind:
 		from, more := ofAgent("from_agent", q.Agent)
 		to, _ := ofAgent("{unindexed}to_agent", q.Agent)
-		text, args = text+" AND ("+from+" OR "+to+" OR {unindexed}to_agent = '')", append(append(args, more...), more...)
+		c.Add("("+from+" OR "+to+" OR {unindexed}to_agent = '')", append(more, more...)...)
 	case q.Agent != "":
-		text, args = text+" AND (from_agent = ? OR {unindexed}to_agent = ? OR {unindexed}to_agent = '')", append(args, q.Agent, q.Agent)
+		c.Add("(from_agent = ? OR {unindexed}to_agent = ? OR {unindexed}to_agent = '')", q.Agent, q.Agent)
 	}
-	if q.Signal != "" {
-		text, args = text+" AND {unindexed}signal = ?", append(args, q.Signal)
-	}
-	found, err := messages.List(s.Read.WithContext(ctx), text+" ORDER BY seq DESC LIMIT ?", append(args, q.Limit+1)...)
+	c.Equal("{unindexed}signal", q.Signal)
+	found, err := messages.List(s.Read.WithContext(ctx), c.Text+" ORDER BY seq DESC LIMIT ?", c.With(q.Limit+1)...)
 	if len(found) > q.Limit {
 		found = found[:q.Limit]
 		return found, found[q.Limit-1].Seq, err
@@ -110,7 +109,7 @@ func (s *Store) MessageLog(ctx context.Context, q operational.LogQuery) ([]opera
 // others is for those that lived when it was sent, and nobody gets what it sent itself.
 // With for_each it may have one copy, and otherwise nobody may have one yet and who bears the group's name, if an
 // agent does, may not have acknowledged it.
-const takeable = `messages.to_agent IN ? AND messages.copy_of IS NULL AND messages.from_agent <> ? AND lower(trim(messages.signal)) NOT IN ('stop', 'pause', 'resume')
+const takeable = `messages.copy_of IS NULL AND messages.from_agent <> ? AND lower(trim(messages.signal)) NOT IN ('stop', 'pause', 'resume')
 	AND (messages.expires_at IS NULL OR messages.expires_at > ?)
 	AND (messages.for_each AND NOT EXISTS (SELECT 1 FROM messages c WHERE c.copy_of = messages.seq AND c.to_agent = ?)
 		OR NOT messages.for_each AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = messages.to_agent AND r.seq = messages.seq AND r.acked_at IS NOT NULL)
@@ -171,5 +170,8 @@ func (s *Store) TakeGroupMail(ctx context.Context, q operational.GroupQuery, id 
 }
 
 func (s *Store) groupMail(tx *gorm.DB, q operational.GroupQuery) ([]operational.Message, error) {
-	return messages.Find(tx.Where(takeable, q.Groups, q.AgentID, table.Millis(q.Now), q.AgentID).Order("seq").Limit(q.Limit + 1))
+	var c table.Conditions
+	table.Among(&c, "messages.to_agent", q.Groups)
+	c.Add(takeable, q.AgentID, table.Millis(q.Now), q.AgentID)
+	return messages.List(tx, c.Text+" ORDER BY seq LIMIT ?", c.With(q.Limit+1)...)
 }

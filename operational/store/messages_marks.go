@@ -218,9 +218,8 @@ func reached(agent string) string {
 // BroadcastReceipts returns how far a message to everybody has come with each recipient, in the
 // order of their ids; at most limit of them.
 func (s *Store) BroadcastReceipts(ctx context.Context, m operational.Message, limit int) ([]operational.Receipt, error) {
-	return table.Scan(s.Read.WithContext(ctx).Raw("SELECT a.id AS agent_id, m.seq"+reached("a.id")+
-		" FROM (SELECT id FROM agents WHERE joined_seq < @seq AND id <> @from ORDER BY id LIMIT @limit) a, messages m WHERE m.seq = @seq ORDER BY a.id",
-		map[string]any{"seq": m.Seq, "from": m.From, "limit": limit}), receipts.Fields)
+	return table.List(s.Read.WithContext(ctx), receipts.Fields, "SELECT a.id AS agent_id, m.seq"+reached("a.id")+
+		" FROM (SELECT id FROM agents WHERE joined_seq < ? AND id <> ? ORDER BY id LIMIT ?) a, messages m WHERE m.seq = ? ORDER BY a.id", m.Seq, m.From, limit, m.Seq)
 }
 
 // ReceiptsOf returns how far messages to somebody have come, by their seqs, at most limit of them in all. A message to a group has the receipts
@@ -231,10 +230,11 @@ func (s *Store) ReceiptsOf(ctx context.Context, seqs []int64, limit int) (map[in
 		from   string
 		operational.Receipt
 	}
-	rows, err := table.Scan(s.Read.WithContext(ctx).Raw("SELECT m.origin, m.from_agent, m.to_agent AS agent_id, m.seq"+reached("m.to_agent")+
-		" FROM (SELECT seq AS origin, seq, from_agent, to_agent, expires_at FROM messages WHERE seq IN @seqs AND to_agent <> ''"+
-		" UNION ALL SELECT copy_of AS origin, seq, from_agent, to_agent, expires_at FROM messages WHERE copy_of IN @seqs) m ORDER BY m.origin, m.seq LIMIT @limit",
-		map[string]any{"seqs": seqs, "limit": limit}), func(c *copied) []any { return append([]any{&c.origin, &c.from}, receipts.Fields(&c.Receipt)...) })
+	of, args := table.Marks(len(seqs)), table.Anys(seqs)
+	rows, err := table.List(s.Read.WithContext(ctx), func(c *copied) []any { return append([]any{&c.origin, &c.from}, receipts.Fields(&c.Receipt)...) }, "SELECT m.origin, m.from_agent, m.to_agent AS agent_id, m.seq"+reached("m.to_agent")+
+		" FROM (SELECT seq AS origin, seq, from_agent, to_agent, expires_at FROM messages WHERE seq IN ("+of+") AND to_agent <> ''"+
+		" UNION ALL SELECT copy_of AS origin, seq, from_agent, to_agent, expires_at FROM messages WHERE copy_of IN ("+of+")) m ORDER BY m.origin, m.seq LIMIT ?",
+		append(slices.Concat(args, args), limit)...)
 	found := map[int64]operational.SentReceipts{}
 	for _, r := range rows {
 		one := found[r.origin]

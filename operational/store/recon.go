@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -16,7 +17,7 @@ var environments = table.Of[operational.Environment]("environments")
 
 // environmentNamed finds an environment inside a transaction; nil if there is none.
 func environmentNamed(tx *gorm.DB, name string) (*operational.Environment, error) {
-	env, found, err := environments.Take(tx.Where("lower(name) = lower(?)", name))
+	env, found, err := environments.One(tx, "WHERE lower(name) = lower(?)", name)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -58,17 +59,15 @@ func (s *Store) ChangeEnvironment(ctx context.Context, fresh operational.Environ
 
 // ListEnvironments implements operational.ReconStore.
 func (s *Store) ListEnvironments(ctx context.Context, project string, limit int) ([]operational.Environment, error) {
-	q := s.Read.WithContext(ctx).Order("lower(name)").Limit(limit)
-	q = given(q, "project = ?", project)
-	return environments.Find(q)
+	var c table.Conditions
+	c.Equal("project", project)
+	return environments.List(s.Read.WithContext(ctx), c.Text+" ORDER BY lower(name) LIMIT ?", c.With(limit)...)
 }
 
 var scans = table.Of[operational.Scan]("scans", "Environment environments.name")
 
 // ofEnvironments joins the environments of scans.
-func ofEnvironments(q *gorm.DB) *gorm.DB {
-	return q.Joins("JOIN environments ON environments.id = scans.environment_id")
-}
+const ofEnvironments = "JOIN environments ON environments.id = scans.environment_id "
 
 // CreateScan implements operational.ReconStore.
 func (s *Store) CreateScan(ctx context.Context, scan operational.Scan, fresh operational.Environment, event eventlog.Event) (operational.Scan, error) {
@@ -89,8 +88,9 @@ func (s *Store) CreateScan(ctx context.Context, scan operational.Scan, fresh ope
 
 // ChangeScan implements operational.ReconStore.
 func (s *Store) ChangeScan(ctx context.Context, id string, change func(*operational.Scan) (*eventlog.Event, error)) (operational.Scan, error) {
-	find := func(tx *gorm.DB) *gorm.DB { return ofEnvironments(tx).Where("scans.id = ?", id) }
-	one := changing[operational.Scan]{of: scans, find: find, missing: "there is no such scan", by: "id", only: []string{"status", "summary", "finished_at"}}
+	one := changing[operational.Scan]{
+		of: scans, where: ofEnvironments + "WHERE scans.id = ?", args: []any{id}, missing: "there is no such scan", by: "id", only: []string{"status", "summary", "finished_at"},
+	}
 	return one.change(ctx, s, func(tx *gorm.DB, scan *operational.Scan) (*eventlog.Event, error) {
 		event, err := change(scan)
 		if err != nil || event == nil {
@@ -107,10 +107,10 @@ func (s *Store) ChangeScan(ctx context.Context, id string, change func(*operatio
 
 // ListScans implements operational.ReconStore.
 func (s *Store) ListScans(ctx context.Context, f operational.ScanFilter) ([]operational.Scan, error) {
-	q := ofEnvironments(s.Read.WithContext(ctx))
-	q = given(q, "lower(environments.name) = lower(?)", f.Environment)
-	q = given(q, "environments.project = ?", f.Project)
-	q = given(q, "scans.status = ?", f.Status)
-	q = givenTime(q, "scans.started_at >= ?", f.Since)
-	return scans.Find(q.Order("scans.started_at DESC, scans.id DESC").Limit(f.Limit))
+	var c table.Conditions
+	c.Given("lower(environments.name) = lower(?)", f.Environment)
+	c.Equal("environments.project", f.Project)
+	c.Equal("scans.status", f.Status)
+	c.Between("scans.started_at", f.Since, time.Time{})
+	return scans.List(s.Read.WithContext(ctx), ofEnvironments+c.Text+" ORDER BY scans.started_at DESC, scans.id DESC LIMIT ?", c.With(f.Limit)...)
 }

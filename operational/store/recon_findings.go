@@ -19,9 +19,7 @@ var findings = table.Of[operational.Finding]("findings", "Environment environmen
 var findingChanges = table.Of[operational.FindingChange]("finding_changes", "From from_status", "To to_status")
 
 // withEnvironment joins the environments of findings. The join is a left one so that SQLite goes through the findings in the order of an index.
-func withEnvironment(q *gorm.DB) *gorm.DB {
-	return q.Joins("LEFT JOIN environments ON environments.id = findings.environment_id")
-}
+const withEnvironment = "LEFT JOIN environments ON environments.id = findings.environment_id "
 
 // ReportFindings implements operational.ReconStore.
 func (s *Store) ReportFindings(ctx context.Context, reports []operational.FindingRecord) ([]operational.Reported, []error, error) {
@@ -48,13 +46,13 @@ func reportFinding(tx *gorm.DB, report operational.FindingRecord) (reported oper
 		return reported, nil, err
 	}
 	if id := report.Draft.ScanID; id != "" {
-		var known int64
+		known := false
 		if env != nil {
-			if err := tx.Table("scans").Where("id = ? AND environment_id = ?", id, env.ID).Count(&known).Error; err != nil {
+			if known, err = table.Scalar[bool](tx, "SELECT EXISTS (SELECT 1 FROM scans WHERE id = ? AND environment_id = ?)", id, env.ID); err != nil {
 				return reported, nil, err
 			}
 		}
-		if known == 0 {
+		if !known {
 			return reported, errs.InvalidField("scan_id", "names no scan of this environment"), nil
 		}
 	}
@@ -63,7 +61,7 @@ func reportFinding(tx *gorm.DB, report operational.FindingRecord) (reported oper
 	}
 	report.Environment = *env
 
-	found, known, err := findings.Take(withEnvironment(tx).Where("findings.environment_id = ? AND findings.fingerprint = ?", env.ID, report.Fingerprint))
+	found, known, err := findings.One(tx, withEnvironment+"WHERE findings.environment_id = ? AND findings.fingerprint = ?", env.ID, report.Fingerprint)
 	if err != nil {
 		return reported, nil, err
 	}
@@ -92,7 +90,7 @@ func reportFinding(tx *gorm.DB, report operational.FindingRecord) (reported oper
 
 // Finding implements operational.ReconStore.
 func (s *Store) Finding(ctx context.Context, id string) (operational.Finding, error) {
-	return need(findings, withEnvironment(s.Read.WithContext(ctx)).Where("findings.id = ?", id), noFinding)
+	return need(findings, s.Read.WithContext(ctx), noFinding, withEnvironment+"WHERE findings.id = ?", id)
 }
 
 const noFinding = "there is no such finding"
@@ -103,13 +101,14 @@ func (s *Store) ListFindings(ctx context.Context, f operational.FindingFilter) (
 	if f.CVE != "" || f.ScanID != "" { // few have one: to sort them is cheaper than to look through all in order
 		order = "{unindexed}" + order
 	}
-	return findings.Find(holdingAny(selectFindings(withEnvironment(s.Read.WithContext(ctx)), f), f.AnyOf, order).Limit(f.Limit))
+	c := selectFindings(f)
+	by := holdingAny(&c, f.AnyOf, order)
+	return findings.List(s.Read.WithContext(ctx), withEnvironment+c.Text+by, c.With(f.Limit)...)
 }
 
 // ChangeFinding implements operational.ReconStore.
 func (s *Store) ChangeFinding(ctx context.Context, id string, change func(*operational.Finding) (*operational.FindingChange, *eventlog.Event)) (operational.Finding, error) {
-	find := func(tx *gorm.DB) *gorm.DB { return withEnvironment(tx).Where("findings.id = ?", id) }
-	one := changing[operational.Finding]{of: findings, find: find, missing: noFinding, by: "id"}
+	one := changing[operational.Finding]{of: findings, where: withEnvironment + "WHERE findings.id = ?", args: []any{id}, missing: noFinding, by: "id"}
 	return one.change(ctx, s, func(tx *gorm.DB, finding *operational.Finding) (*eventlog.Event, error) {
 		made, event := change(finding)
 		if made == nil || event == nil {
@@ -121,23 +120,23 @@ func (s *Store) ChangeFinding(ctx context.Context, id string, change func(*opera
 
 // ListFindingChanges implements operational.ReconStore.
 func (s *Store) ListFindingChanges(ctx context.Context, id string, limit int) ([]operational.FindingChange, error) {
-	return findingChanges.Find(s.Read.WithContext(ctx).Where("finding_id = ?", id).Order("seq").Limit(limit))
+	return findingChanges.List(s.Read.WithContext(ctx), "WHERE finding_id = ? ORDER BY seq LIMIT ?", id, limit)
 }
 
 // SummarizeFindings implements operational.ReconStore.
 func (s *Store) SummarizeFindings(ctx context.Context, f operational.FindingFilter) (operational.FindingSummary, error) {
-	var counts []struct {
-		Severity      operational.Severity
-		Status        operational.FindingStatus
-		EnvironmentID string
-		Number        int
+	type count struct {
+		operational.Finding
+		environment string
+		number      int
 	}
-	err := selectFindings(s.Read.WithContext(ctx).Table("findings"), f).
-		Select("environment_id, status, severity, count(*) AS number").Group("environment_id, status, severity").Scan(&counts).Error
+	c := selectFindings(f)
+	counts, err := table.List(s.Read.WithContext(ctx), func(c *count) []any { return []any{&c.environment, &c.Status, &c.Severity, &c.number} },
+		"SELECT environment_id, status, severity, count(*) FROM findings "+c.Text+" GROUP BY environment_id, status, severity", c.Args...)
 	if err != nil {
 		return operational.FindingSummary{}, err
 	}
-	envs, err := environments.Find(s.Read.WithContext(ctx))
+	envs, err := environments.List(s.Read.WithContext(ctx), "")
 	if err != nil {
 		return operational.FindingSummary{}, err
 	}
@@ -155,28 +154,28 @@ func (s *Store) SummarizeFindings(ctx context.Context, f operational.FindingFilt
 		summary.ByStatus[status] = 0
 	}
 	for _, c := range counts {
-		summary.Total += c.Number
-		summary.BySeverity[c.Severity] += c.Number
-		summary.ByStatus[c.Status] += c.Number
-		summary.ByEnvironment[names[c.EnvironmentID]] += c.Number
+		summary.Total += c.number
+		summary.BySeverity[c.Severity] += c.number
+		summary.ByStatus[c.Status] += c.number
+		summary.ByEnvironment[names[c.environment]] += c.number
 		if c.Status.Active() {
-			summary.Active += c.Number
+			summary.Active += c.number
 		}
 	}
 	return summary, nil
 }
 
-func selectFindings(q *gorm.DB, f operational.FindingFilter) *gorm.DB {
-	q = given(q, "findings.environment_id IN (SELECT id FROM environments WHERE lower(name) = lower(?))", f.Environment)
-	q = given(q, "findings.environment_id IN (SELECT id FROM environments WHERE project = ?)", f.Project)
-	q = givenAny(q, "severity IN ?", f.Severity)
-	q = givenAny(q, "status IN ?", f.Status)
-	q = given(q, "cve = ? AND cve <> ''", f.CVE) // the second part lets the partial index serve
-	q = given(q, "scan_id = ?", f.ScanID)
+func selectFindings(f operational.FindingFilter) (c table.Conditions) {
+	c.Given("findings.environment_id IN (SELECT id FROM environments WHERE lower(name) = lower(?))", f.Environment)
+	c.Given("findings.environment_id IN (SELECT id FROM environments WHERE project = ?)", f.Project)
+	table.GivenAny(&c, "severity", f.Severity)
+	table.GivenAny(&c, "status", f.Status)
+	c.Given("cve = ? AND cve <> ''", f.CVE) // the second part lets the partial index serve
+	c.Equal("scan_id", f.ScanID)
 	if f.Location != "" {
-		q = q.Where(`location {like} ? ESCAPE '\'`, "%"+table.Literal(f.Location)+"%")
+		c.Add(`location {like} ? ESCAPE '\'`, "%"+table.Literal(f.Location)+"%")
 	}
-	q = givenTime(q, "last_seen >= ?", f.Since)
-	q = givenTime(q, "last_seen < ?", f.Until)
-	return holding(q, f.Text)
+	c.Between("last_seen", f.Since, f.Until)
+	holding(&c, f.Text)
+	return c
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/database/table"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
+	"github.com/skillrouter/skillrouter/internal/tally"
 	"github.com/skillrouter/skillrouter/operational"
 )
 
@@ -35,7 +36,7 @@ func (s *Store) CreateReminder(ctx context.Context, r operational.Reminder, key 
 		var ofKey any
 		if key != "" {
 			ofKey = key
-			before, found, err := reminders.Take(tx.Where("created_by = ? AND idempotency_key = ?", r.CreatedBy, key))
+			before, found, err := reminders.One(tx, "WHERE created_by = ? AND idempotency_key = ?", r.CreatedBy, key)
 			if existed = found; err != nil || found {
 				stored = before
 				return err
@@ -57,43 +58,43 @@ func (s *Store) CreateReminder(ctx context.Context, r operational.Reminder, key 
 
 // Reminder implements operational.ReminderStore.
 func (s *Store) Reminder(ctx context.Context, number int64) (operational.Reminder, error) {
-	return need(reminders, s.Read.WithContext(ctx).Where("number = ?", number), noReminder(number))
+	return need(reminders, s.Read.WithContext(ctx), noReminder(number), "WHERE number = ?", number)
 }
 
 func noReminder(number int64) string { return fmt.Sprintf("there is no reminder %d", number) }
 
 // ListReminders implements operational.ReminderStore.
 func (s *Store) ListReminders(ctx context.Context, filter operational.ReminderFilter) ([]operational.Reminder, error) {
-	q := s.Read.WithContext(ctx)
+	var c table.Conditions
 	switch {
 	case filter.AgentID != "" && filter.Persona != "":
-		q = q.Where("agent_id = ? OR agent_id = '' AND persona = ?", filter.AgentID, filter.Persona)
+		c.Add("(agent_id = ? OR agent_id = '' AND persona = ?)", filter.AgentID, filter.Persona)
 	case filter.AgentID != "":
-		q = q.Where("agent_id = ? OR agent_id = '' AND (delivered_to = ? OR created_by = ?)", filter.AgentID, filter.AgentID, filter.AgentID)
-	case filter.Persona != "":
-		q = q.Where("persona = ?", filter.Persona)
+		c.Add("(agent_id = ? OR agent_id = '' AND (delivered_to = ? OR created_by = ?))", filter.AgentID, filter.AgentID, filter.AgentID)
+	default:
+		c.Equal("persona", filter.Persona)
 	}
 	if filter.Seen != nil {
 		own, args := ofAgent("agent_id", *filter.Seen)
 		made, more := ofAgent("created_by", *filter.Seen)
-		q = q.Where("agent_id = '' OR "+own+" OR "+made, append(args, more...)...)
+		c.Add("(agent_id = '' OR "+own+" OR "+made+")", append(args, more...)...)
 	}
-	q = givenAny(q, "status IN ?", filter.Status)
+	table.GivenAny(&c, "status", filter.Status)
 	if filter.Open {
-		q = q.Where("status IN ('pending', 'due')")
+		c.Add(isOpen)
 	}
-	q = given(q, "project = ?", filter.Project)
+	c.Equal("project", filter.Project)
+	order := "status = 'due' DESC, number"
 	if filter.After > 0 {
-		q = q.Where("number > ?", filter.After).Order("number")
-	} else {
-		q = q.Order("status = 'due' DESC, number")
+		c.Add("number > ?", filter.After)
+		order = "number"
 	}
-	return reminders.Find(q.Limit(filter.Limit))
+	return reminders.List(s.Read.WithContext(ctx), c.Text+" ORDER BY "+order+" LIMIT ?", c.With(filter.Limit)...)
 }
 
 // ChangeReminder implements operational.ReminderStore.
 func (s *Store) ChangeReminder(ctx context.Context, number int64, change func(*operational.Reminder) (*eventlog.Event, error)) (operational.Reminder, error) {
-	return changing[operational.Reminder]{of: reminders, find: where("number = ?", number), missing: noReminder(number), by: "number", only: changeable}.
+	return changing[operational.Reminder]{of: reminders, where: "WHERE number = ?", args: []any{number}, missing: noReminder(number), by: "number", only: changeable}.
 		change(ctx, s, func(_ *gorm.DB, r *operational.Reminder) (*eventlog.Event, error) { return change(r) })
 }
 
@@ -107,7 +108,8 @@ func (s *Store) ChangeReminders(ctx context.Context, pick operational.ReminderPi
 	}
 	var messages []operational.Message
 	err = s.write(ctx, func(tx *gorm.DB) error {
-		list, err := reminders.Find(selected(tx, pick).Limit(pick.Limit))
+		c, order := selected(pick)
+		list, err := reminders.List(tx, c.Text+order+" LIMIT ?", c.With(pick.Limit)...)
 		if err != nil {
 			return err
 		}
@@ -151,9 +153,9 @@ func (s *Store) ChangeReminders(ctx context.Context, pick operational.ReminderPi
 
 // nothingToPick tells, without the committer, that no reminder is picked.
 func (s *Store) nothingToPick(ctx context.Context, pick operational.ReminderPick) (bool, error) {
-	var found []int64
-	err := selected(s.Read.WithContext(ctx), pick).Select("number").Limit(1).Find(&found).Error
-	return len(found) == 0, err
+	c, order := selected(pick)
+	found, err := table.One(s.Read.WithContext(ctx), []any{new(int64)}, "SELECT number FROM reminders "+c.Text+order+" LIMIT 1", c.Args...)
+	return !found, err
 }
 
 // heardColumn is where a reminder's place in a log is.
@@ -163,45 +165,45 @@ var heardColumn = map[operational.EventSource]string{
 	operational.SourceSignals:     "heard_signals",
 }
 
-// selected is the reminders of a pick, in their order.
-func selected(db *gorm.DB, pick operational.ReminderPick) *gorm.DB {
-	q := db.Table("reminders")
+// selected is the reminders of a pick, and their order.
+func selected(pick operational.ReminderPick) (c table.Conditions, order string) {
+	order = " ORDER BY number"
 	switch {
 	case pick.By != nil:
-		q = q.Where("next_at <= ?", table.Millis(*pick.By)).Order("next_at, number")
+		c.Add("next_at <= ?", table.Millis(*pick.By))
+		order = " ORDER BY next_at, number"
 		if pick.Through > 0 {
-			q = q.Where("number <= ?", pick.Through)
+			c.Add("number <= ?", pick.Through)
 		}
 	case len(pick.Waiting) > 0: // each side has its index
-		q = q.Where("status = 'due' AND delivered_to = '' AND (persona IN ? OR created_by IN ?) AND number > ?", pick.Waiting, pick.Waiting, pick.After).Order("number")
+		of, args := table.Marks(len(pick.Waiting)), table.Anys(pick.Waiting)
+		c.Add("status = 'due' AND delivered_to = '' AND (persona IN ("+of+") OR created_by IN ("+of+")) AND number > ?", append(slices.Concat(args, args), pick.After)...)
 	case pick.Project != "":
-		q = q.Where("status = 'due' AND delivered_to = '' AND persona = ? AND project = ? AND agent_id = '' AND created_by = ''", check.DefaultPersona, pick.Project).Order("number")
+		c.Add("status = 'due' AND delivered_to = '' AND persona = ? AND project = ? AND agent_id = '' AND created_by = ''", check.DefaultPersona, pick.Project)
 	case pick.Heard != nil:
-		return heard(q, *pick.Heard)
+		heard(&c, *pick.Heard)
 	case pick.Key != "": // by the index, whose clause is repeated word for word. U+10FFFF is greater than whatever a key goes on with
-		q = q.Where("status IN ('pending', 'due') AND idempotency_key IS NOT NULL AND idempotency_key >= ? AND idempotency_key < ?", pick.Key, pick.Key+"\U0010FFFF").Order("number")
+		c.Add("status IN ('pending', 'due') AND idempotency_key IS NOT NULL AND idempotency_key >= ? AND idempotency_key < ?", pick.Key, pick.Key+"\U0010FFFF")
 	default:
-		q = q.Where("number IN ?", pick.Numbers).Order("number")
+		table.Among(&c, "number", pick.Numbers)
 	}
-	return q
+	return c, order
 }
 
 // heard selects those that wait for what happened after they were scheduled.
-func heard(q *gorm.DB, h operational.Heard) *gorm.DB {
-	var condition strings.Builder
+func heard(c *table.Conditions, h operational.Heard) {
+	var either []string
 	var args []any
 	for name, seq := range h.Awaits {
-		if condition.Len() > 0 {
-			condition.WriteString(" OR ")
-		}
-		condition.WriteString("trigger_value = ?")
+		condition := "trigger_value = ?"
 		args = append(args, name)
 		if column := heardColumn[h.Source]; column != "" {
-			condition.WriteString(" AND " + column + " < ?")
+			condition += " AND " + column + " < ?"
 			args = append(args, seq)
 		}
+		either = append(either, condition)
 	}
-	return q.Where("status = 'pending' AND trigger_type = 'event' AND next_at IS NULL AND ("+condition.String()+")", args...).Order("number")
+	c.Add("status = 'pending' AND trigger_type = 'event' AND next_at IS NULL AND ("+strings.Join(either, " OR ")+")", args...)
 }
 
 // NextReminder implements operational.ReminderStore.
@@ -230,18 +232,13 @@ func (s *Store) CountConditions(ctx context.Context) (int, error) {
 
 // PendingConditions implements operational.ReminderStore.
 func (s *Store) PendingConditions(ctx context.Context, after int64, limit int) ([]operational.Reminder, error) {
-	return reminders.Find(s.Read.WithContext(ctx).Where(pendingConditions+" AND number > ?", after).Order("number").Limit(limit))
+	return reminders.List(s.Read.WithContext(ctx), "WHERE "+pendingConditions+" AND number > ? ORDER BY number LIMIT ?", after, limit)
 }
 
 // CountReminders implements operational.ReminderStore.
 func (s *Store) CountReminders(ctx context.Context) (operational.ReminderStats, error) {
 	stats := operational.ReminderStats{Personas: map[string]map[operational.ReminderStatus]int64{}}
-	var rows []struct {
-		Persona string
-		Status  operational.ReminderStatus
-		N       int64
-	}
-	err := s.Read.WithContext(ctx).Raw("SELECT persona, status, count(*) AS n FROM reminders GROUP BY persona, status").Scan(&rows).Error
+	rows, err := table.List(s.Read.WithContext(ctx), (*tally.Tally).Columns, "SELECT persona, status, 0, count(*), 0 FROM reminders GROUP BY persona, status")
 	if err != nil {
 		return stats, err
 	}
@@ -249,37 +246,30 @@ func (s *Store) CountReminders(ctx context.Context) (operational.ReminderStats, 
 		if stats.Personas[row.Persona] == nil {
 			stats.Personas[row.Persona] = map[operational.ReminderStatus]int64{}
 		}
-		stats.Personas[row.Persona][row.Status] = row.N
+		stats.Personas[row.Persona][operational.ReminderStatus(row.Category)] = row.Count
 	}
 	stats.Next, err = s.NextReminder(ctx)
 	return stats, err
 }
 
-// valuesOfQuery bounds the values of one query: databases bound its variables.
-const valuesOfQuery = 500
-
 // RemindersAfter returns reminders of a project (of all, if it is empty) whose number is greater than after, in order.
 func (s *Store) RemindersAfter(ctx context.Context, project string, after int64, limit int) ([]operational.Reminder, error) {
-	q := s.Read.WithContext(ctx).Where("number > ?", after)
-	q = given(q, "project = ?", project)
-	return reminders.Find(q.Order("number").Limit(limit))
+	var c table.Conditions
+	c.Add("number > ?", after)
+	c.Equal("project", project)
+	return reminders.List(s.Read.WithContext(ctx), c.Text+" ORDER BY number LIMIT ?", c.With(limit)...)
 }
 
 // RemindersMade implements operational.ReminderStore. It passes over the whole
-// table once for every valuesOfQuery, which an import asks for together.
-func (s *Store) RemindersMade(ctx context.Context, times []time.Time) (all []operational.Reminder, err error) {
-	for some := range slices.Chunk(times, valuesOfQuery) {
-		made := make([]int64, len(some))
-		for i, t := range some {
+// table once for every table.Lookups, which an import asks for together.
+func (s *Store) RemindersMade(ctx context.Context, times []time.Time) ([]operational.Reminder, error) {
+	return table.InParts(times, func(part []time.Time) ([]operational.Reminder, error) {
+		made := make([]any, len(part))
+		for i, t := range part {
 			made[i] = table.Millis(t)
 		}
-		part, err := reminders.Find(s.Read.WithContext(ctx).Where("created_at IN ?", made))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, part...)
-	}
-	return all, nil
+		return reminders.List(s.Read.WithContext(ctx), "WHERE created_at IN ("+table.Marks(len(part))+")", made...)
+	})
 }
 
 // ReminderKeyed implements operational.ReminderStore.

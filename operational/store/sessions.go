@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -32,10 +33,10 @@ func (s *Store) StartSession(ctx context.Context, session operational.Session, f
 }
 
 func startSession(tx *gorm.DB, session operational.Session, former *operational.Session) (opened operational.SessionOpened, err error) {
-	same, ok, err := sessions.Take(tx.Where("id = ?", session.ID))
+	same, ok, err := sessions.One(tx, "WHERE id = ?", session.ID)
 	if err == nil && ok && same.AgentID != session.AgentID {
 		session.ID = check.OwnSessionID(session.ID, session.AgentID)
-		same, ok, err = sessions.Take(tx.Where("id = ?", session.ID))
+		same, ok, err = sessions.One(tx, "WHERE id = ?", session.ID)
 	}
 	switch {
 	case err != nil:
@@ -45,7 +46,7 @@ func startSession(tx *gorm.DB, session operational.Session, former *operational.
 	case ok:
 		return opened, refuse(errs.Errorf(errs.Conflict, "there is a session %q already, and it has ended", session.ID))
 	}
-	open, ok, err := sessions.Take(tx.Where("agent_id = ? AND status = 'open'", session.AgentID))
+	open, ok, err := sessions.One(tx, "WHERE agent_id = ? AND status = 'open'", session.AgentID)
 	if err != nil {
 		return opened, err
 	}
@@ -103,7 +104,7 @@ func (s *Store) EndSession(ctx context.Context, id string, end func(*operational
 	err = s.write(ctx, func(tx *gorm.DB) error {
 		var err error
 		stored = false
-		if session, err = need(sessions, tx.Where("id = ?", id), noSession); err != nil {
+		if session, err = need(sessions, tx, noSession, "WHERE id = ?", id); err != nil {
 			return refuse(err)
 		}
 		if session.Status != operational.SessionOpen {
@@ -124,25 +125,25 @@ const noSession = "there is no such session"
 
 // Session implements operational.SessionStore.
 func (s *Store) Session(ctx context.Context, id string) (operational.Session, error) {
-	return need(sessions, s.Read.WithContext(ctx).Where("id = ?", id), noSession)
+	return need(sessions, s.Read.WithContext(ctx), noSession, "WHERE id = ?", id)
 }
 
 // OpenSession implements operational.SessionStore.
 func (s *Store) OpenSession(ctx context.Context, agentID string) (operational.Session, bool, error) {
-	return sessions.Take(s.Read.WithContext(ctx).Where("agent_id = ? AND status = 'open'", agentID))
+	return sessions.One(s.Read.WithContext(ctx), "WHERE agent_id = ? AND status = 'open'", agentID)
 }
 
 // ListSessions implements operational.SessionStore.
 func (s *Store) ListSessions(ctx context.Context, filter operational.SessionFilter) ([]operational.Session, error) {
-	query := s.Read.WithContext(ctx).Order("num DESC").Limit(filter.Limit)
-	query = given(query, "agent_id = ?", filter.AgentID)
-	query = given(query, "persona = ?", filter.Persona)
-	query = given(query, "project = ?", filter.Project)
-	query = given(query, "status = ?", filter.Status)
-	query = given(query, "successor = ?", filter.Successor)
+	var c table.Conditions
+	c.Equal("agent_id", filter.AgentID)
+	c.Equal("persona", filter.Persona)
+	c.Equal("project", filter.Project)
+	c.Equal("status", string(filter.Status))
+	c.Equal("successor", filter.Successor)
 	if filter.Waiting {
-		query = query.Where("status = 'ended' AND inherited_by = ''")
+		c.Add("status = 'ended' AND inherited_by = ''")
 	}
-	query = givenTime(query, "ended_at >= ?", filter.EndedSince)
-	return sessions.Find(query)
+	c.Between("ended_at", filter.EndedSince, time.Time{})
+	return sessions.List(s.Read.WithContext(ctx), c.Text+" ORDER BY num DESC LIMIT ?", c.With(filter.Limit)...)
 }

@@ -72,9 +72,9 @@ func refuse(err error) error {
 	return err
 }
 
-// need reads the one row that a query selects; without one it is the error that there is no such thing.
-func need[T any](of *table.Table[T], q *gorm.DB, missing string) (row T, err error) {
-	row, found, err := of.Take(q)
+// need reads the first row that a condition selects; without one it is the error that there is no such thing.
+func need[T any](of *table.Table[T], db *gorm.DB, missing, where string, args ...any) (row T, err error) {
+	row, found, err := of.One(db, where, args...)
 	if err == nil && !found {
 		err = errs.Errorf(errs.NotFound, "%s", missing)
 	}
@@ -84,7 +84,8 @@ func need[T any](of *table.Table[T], q *gorm.DB, missing string) (row T, err err
 // changing is a change of one row.
 type changing[T any] struct {
 	of      *table.Table[T]
-	find    func(tx *gorm.DB) *gorm.DB
+	where   string // which row it is, with args
+	args    []any
 	missing string      // what is said where there is none
 	by      string      // the column that names the row
 	only    []string    // the columns that are written; none: all
@@ -94,7 +95,7 @@ type changing[T any] struct {
 // change finds a row, lets decide change it, and stores it with the event that decide returns. Without an event it stores nothing.
 func (c changing[T]) change(ctx context.Context, s *Store, decide func(tx *gorm.DB, row *T) (*eventlog.Event, error)) (row T, err error) {
 	err = s.write(ctx, func(tx *gorm.DB) (err error) {
-		if row, err = need(c.of, c.find(tx), c.missing); err != nil {
+		if row, err = need(c.of, tx, c.missing, c.where, c.args...); err != nil {
 			return refuse(err)
 		}
 		event, err := decide(tx, &row)
@@ -114,11 +115,6 @@ func (c changing[T]) change(ctx context.Context, s *Store, decide func(tx *gorm.
 		return *new(T), err
 	}
 	return row, nil
-}
-
-// where finds the rows for which a condition holds.
-func where(condition string, args ...any) func(tx *gorm.DB) *gorm.DB {
-	return func(tx *gorm.DB) *gorm.DB { return tx.Where(condition, args...) }
 }
 
 // projectNames are the projects that tasks, agents and environments belong to.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"github.com/skillrouter/skillrouter/internal/database/table"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
@@ -24,7 +23,7 @@ const isReady = `status = 'pending' AND NOT EXISTS (SELECT 1 FROM tasks AS earli
 // CreateTask implements operational.TaskStore.
 func (s *Store) CreateTask(ctx context.Context, task operational.Task, made func(operational.Task) eventlog.Event) (stored operational.Task, existed bool, err error) {
 	err = s.write(ctx, func(tx *gorm.DB) (err error) {
-		if stored, existed, err = tasks.Take(tx.Where("id = ?", task.ID)); err != nil || existed {
+		if stored, existed, err = tasks.One(tx, "WHERE id = ?", task.ID); err != nil || existed {
 			return err
 		}
 		stored = task
@@ -45,15 +44,10 @@ func inOrder(tx *gorm.DB, task *operational.Task) error {
 }
 
 // tasksOf reads the tasks with the ids, by their numbers.
-func tasksOf(tx *gorm.DB, ids []string) (found []operational.Task, err error) {
-	for some := range slices.Chunk(ids, valuesOfQuery) {
-		part, err := tasks.Find(tx.Where("id IN ?", some).Order("number"))
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, part...)
-	}
-	return found, nil
+func tasksOf(tx *gorm.DB, ids []string) ([]operational.Task, error) {
+	return table.InParts(ids, func(part []string) ([]operational.Task, error) {
+		return tasks.List(tx, "WHERE id IN ("+table.Marks(len(part))+") ORDER BY number", table.Anys(part)...)
+	})
 }
 
 // withWaits says of tasks which of those that they wait for are not finished.
@@ -85,24 +79,18 @@ func withWaits(tx *gorm.DB, list []operational.Task) ([]operational.Task, error)
 // Task implements operational.TaskStore.
 func (s *Store) Task(ctx context.Context, ref operational.TaskRef) (task operational.Task, err error) {
 	err = s.snapshot(ctx, func(tx *gorm.DB) error {
-		task, err = waiting(tx, byRef(tx, ref), "there is no such task")
+		where, arg := byRef(ref)
+		if task, err = need(tasks, tx, noTask, where, arg); err != nil {
+			return err
+		}
+		list, err := withWaits(tx, []operational.Task{task})
+		task = list[0]
 		return err
 	})
 	return task, err
 }
 
-// waiting reads the one task that a query selects, with what it waits for.
-func waiting(tx, q *gorm.DB, missing string) (operational.Task, error) {
-	task, err := need(tasks, q, missing)
-	if err != nil {
-		return task, err
-	}
-	list, err := withWaits(tx, []operational.Task{task})
-	if err != nil {
-		return task, err
-	}
-	return list[0], nil
-}
+const noTask = "there is no such task"
 
 // ListTasks implements operational.TaskStore. Open and finished tasks are
 // looked up apart, because each have an index in the order that they are listed in.
@@ -119,7 +107,7 @@ func (s *Store) listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operati
 	var err error
 	var last operational.Task // the one that the list goes on after
 	if filter.After > 0 {
-		if last, err = need(tasks, byRef(tx, operational.TaskRef{Number: filter.After}), "there is no such task to go on after"); err != nil {
+		if last, err = need(tasks, tx, "there is no such task to go on after", "WHERE number = ?", filter.After); err != nil {
 			return nil, err
 		}
 	}
@@ -141,17 +129,19 @@ func (s *Store) listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operati
 		if filter.AgentID != "" { // an agent has few tasks: to sort them is cheaper than to look through all in order
 			order = "{unindexed}" + order
 		}
-		q := holdingAny(selectTasks(tx, filter), filter.AnyOf, order).Where(part.condition)
+		c := selectTasks(filter)
+		c.Add(part.condition)
 		switch { // the first condition of each lets the index begin at the place, the second leaves out what is before it
 		case last.Number == 0:
 		case part.open && last.FinishedAt == nil:
-			q = q.Where("priority <= ? AND (priority < ? OR number > ?)", last.Priority, last.Priority, last.Number)
+			c.Add("priority <= ? AND (priority < ? OR number > ?)", last.Priority, last.Priority, last.Number)
 		case part.open:
 			continue // the place lies among the finished ones
 		case last.FinishedAt != nil:
-			q = q.Where("finished_at <= ? AND (finished_at < ? OR number < ?)", table.Millis(*last.FinishedAt), table.Millis(*last.FinishedAt), last.Number)
+			c.Add("finished_at <= ? AND (finished_at < ? OR number < ?)", table.Millis(*last.FinishedAt), table.Millis(*last.FinishedAt), last.Number)
 		}
-		more, err := tasks.Find(q.Limit(filter.Limit - len(listed)))
+		by := holdingAny(&c, filter.AnyOf, order)
+		more, err := tasks.List(tx, c.Text+by, c.With(filter.Limit-len(listed))...)
 		if err != nil {
 			return nil, err
 		}
@@ -162,21 +152,17 @@ func (s *Store) listTasks(tx *gorm.DB, filter operational.TaskFilter) ([]operati
 
 // SummarizeTasks implements operational.TaskStore.
 func (s *Store) SummarizeTasks(ctx context.Context, filter operational.TaskFilter) (operational.TaskSummary, error) {
-	var counts []struct {
-		Status operational.TaskStatus
-		Number int
-	}
-	filter.AnyOf = nil // it orders a listing; a summary counts what holds none of them too
-	err := selectTasks(s.Read.WithContext(ctx).Table("tasks"), filter).Select("status, count(*) AS number").Group("status").Scan(&counts).Error
+	c := selectTasks(filter) // a summary counts what holds none of AnyOf too
+	counts, err := table.Tallied[operational.TaskStatus](s.Read.WithContext(ctx), "SELECT status, count(*) FROM tasks "+c.Text+" GROUP BY status", c.Args...)
 	summary := operational.TaskSummary{ByStatus: map[operational.TaskStatus]int{}}
 	for _, status := range operational.TaskStatuses() {
 		summary.ByStatus[status] = 0
 	}
-	for _, c := range counts {
-		summary.ByStatus[c.Status] = c.Number
-		summary.Total += c.Number
-		if c.Status.Open() {
-			summary.Open += c.Number
+	for status, n := range counts {
+		summary.ByStatus[status] = int(n)
+		summary.Total += int(n)
+		if status.Open() {
+			summary.Open += int(n)
 		}
 	}
 	return summary, err
@@ -184,18 +170,21 @@ func (s *Store) SummarizeTasks(ctx context.Context, filter operational.TaskFilte
 
 // ChangeTask implements operational.TaskStore.
 func (s *Store) ChangeTask(ctx context.Context, ref operational.TaskRef, change operational.TaskChange) (operational.Task, error) {
-	return s.changeTask(ctx, change, "there is no such task", func(tx *gorm.DB) *gorm.DB { return byRef(tx, ref) })
+	where, arg := byRef(ref)
+	return s.changeTask(ctx, change, noTask, where, arg)
 }
 
 // ChangeNextTask implements operational.TaskStore.
 func (s *Store) ChangeNextTask(ctx context.Context, project string, change operational.TaskChange) (operational.Task, error) {
-	return s.changeTask(ctx, change, "no task is waiting", func(tx *gorm.DB) *gorm.DB {
-		return given(tx.Where(isReady), "project = ?", project).Order("priority DESC, number")
-	})
+	var c table.Conditions
+	c.Add(isReady)
+	c.Equal("project", project)
+	return s.changeTask(ctx, change, "no task is waiting", c.Text+" ORDER BY priority DESC, number LIMIT 1", c.Args...)
 }
 
-func (s *Store) changeTask(ctx context.Context, change operational.TaskChange, missing string, find func(tx *gorm.DB) *gorm.DB) (operational.Task, error) {
-	return changing[operational.Task]{of: tasks, find: find, missing: missing, by: "number"}.change(ctx, s, func(tx *gorm.DB, t *operational.Task) (*eventlog.Event, error) {
+func (s *Store) changeTask(ctx context.Context, change operational.TaskChange, missing, where string, args ...any) (operational.Task, error) {
+	one := changing[operational.Task]{of: tasks, where: where, args: args, missing: missing, by: "number"}
+	return one.change(ctx, s, func(tx *gorm.DB, t *operational.Task) (*eventlog.Event, error) {
 		list, err := withWaits(tx, []operational.Task{*t})
 		if err != nil {
 			return nil, err
@@ -210,31 +199,32 @@ func (s *Store) changeTask(ctx context.Context, change operational.TaskChange, m
 	})
 }
 
-func byRef(q *gorm.DB, ref operational.TaskRef) *gorm.DB {
+func byRef(ref operational.TaskRef) (where string, arg any) {
 	if ref.ID != "" {
-		return q.Where("id = ?", ref.ID)
+		return "WHERE id = ?", ref.ID
 	}
-	return q.Where("number = ?", ref.Number)
+	return "WHERE number = ?", ref.Number
 }
 
-func selectTasks(q *gorm.DB, f operational.TaskFilter) *gorm.DB {
-	q = givenAny(q, "status IN ?", f.Status)
+func selectTasks(f operational.TaskFilter) (c table.Conditions) {
+	table.GivenAny(&c, "status", f.Status)
 	if f.Open != nil {
-		statuses := clause.Expr{SQL: "status IN ?", Vars: []any{operational.OpenTaskStatuses()}}
+		statuses := "status IN ("
 		if !*f.Open {
-			statuses.SQL = "status NOT IN ?"
+			statuses = "status NOT IN ("
 		}
-		q = q.Where(statuses)
+		open := operational.OpenTaskStatuses()
+		c.Add(statuses+table.Marks(len(open))+")", table.Anys(open)...)
 	}
-	q = given(q, "agent_id = ?", f.AgentID)
+	c.Equal("agent_id", f.AgentID)
 	if f.Unheld {
-		q = q.Where("agent_id = ''")
+		c.Add("agent_id = ''")
 	}
 	if f.Ready {
-		q = q.Where(isReady)
+		c.Add(isReady)
 	}
-	q = given(q, "project = ?", f.Project)
-	q = givenTime(q, "updated_at >= ?", f.Since)
-	q = givenTime(q, "updated_at < ?", f.Until)
-	return holding(q, f.Text)
+	c.Equal("project", f.Project)
+	c.Between("updated_at", f.Since, f.Until)
+	holding(&c, f.Text)
+	return c
 }

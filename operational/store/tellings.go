@@ -97,41 +97,32 @@ func anyOf(items []operational.ToldRef) (where string, args []any) {
 
 // Tellings implements operational.TellingStore.
 func (s *Store) Tellings(ctx context.Context, q operational.TellingQuery) ([]operational.Telling, error) {
-	read := s.Read.WithContext(ctx).Where("kind = ''")
-	for _, only := range []struct {
-		is    bool
-		where string
-		value any
-	}{
-		{q.Before > 0, "number < ?", q.Before},
-		{q.Agent != "", "agent_id = ?", q.Agent},
-		{q.Project != "", "project = ?", q.Project},
-		{q.SessionID != "", "session_id = ?", q.SessionID},
-		{q.Check != "", "moment = 'command' AND about = ?", q.Check},
-		{len(q.Moments) > 0, "moment IN ?", q.Moments},
-		{!q.Since.IsZero(), "at >= ?", table.Millis(q.Since)},
-		{!q.Until.IsZero(), "at < ?", table.Millis(q.Until)},
-	} {
-		if only.is {
-			read = read.Where(only.where, only.value)
-		}
-	}
+	db := s.Read.WithContext(ctx)
+	var c table.Conditions
+	c.Add("kind = ''")
+	c.Below("number", q.Before)
+	c.Equal("agent_id", q.Agent)
+	c.Equal("project", q.Project)
+	c.Equal("session_id", q.SessionID)
+	c.Given("moment = 'command' AND about = ?", q.Check)
+	table.GivenAny(&c, "moment", q.Moments)
+	c.Between("at", q.Since, q.Until)
 	if len(q.Items) > 0 {
 		where, args := anyOf(q.Items)
-		read = read.Where("number IN (SELECT telling FROM told WHERE "+where+")", args...)
+		c.Add("number IN (SELECT telling FROM told WHERE "+where+")", args...)
 	}
-	rows, err := told.Find(read.Order("number DESC").Limit(q.Limit))
+	rows, err := told.List(db, c.Text+" ORDER BY number DESC LIMIT ?", c.With(q.Limit)...)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	tellings, at, numbers := make([]operational.Telling, len(rows)), map[int64]int{}, make([]int64, len(rows))
+	tellings, at, numbers := make([]operational.Telling, len(rows)), map[int64]int{}, make([]any, len(rows))
 	for i, r := range rows {
 		tellings[i] = operational.Telling{
 			Number: r.Number, Agent: r.AgentID, Project: r.Project, SessionID: r.SessionID, Moment: r.Moment, About: r.About, Tokens: r.Tokens, Around: r.Tokens, At: r.At,
 		}
 		at[r.Number], numbers[i] = i, r.Number
 	}
-	items, err := told.Find(s.Read.WithContext(ctx).Where("telling IN ?", numbers).Order("number"))
+	items, err := told.List(db, "WHERE telling IN ("+table.Marks(len(numbers))+") ORDER BY number", numbers...)
 	if err != nil {
 		return nil, err
 	}
@@ -145,31 +136,35 @@ func (s *Store) Tellings(ctx context.Context, q operational.TellingQuery) ([]ope
 }
 
 // toldCounts are the figures of rows, summed up. What an item warns of was prevented if it did not happen where it could have.
-const toldCounts = "CAST(sum(shown) AS BIGINT) AS shown, CAST(sum(judged) AS BIGINT) AS judged, CAST(sum(used) AS BIGINT) AS used, " +
-	"count(*) FILTER (WHERE went > repeated) AS prevented, CAST(sum(repeated) AS BIGINT) AS repeated, CAST(sum(tokens) AS BIGINT) AS tokens"
+const toldCounts = "CAST(sum(shown) AS BIGINT), CAST(sum(judged) AS BIGINT), CAST(sum(used) AS BIGINT), " +
+	"count(*) FILTER (WHERE went > repeated), CAST(sum(repeated) AS BIGINT), CAST(sum(tokens) AS BIGINT)"
 
 // ToldSums implements operational.TellingStore.
 func (s *Store) ToldSums(ctx context.Context, q operational.ToldQuery) (sums operational.ToldSums, err error) {
-	where := func(kinds string) *gorm.DB {
-		read := s.Read.WithContext(ctx).Table("told").Where("at >= ? AND at < ?", q.Since*dayLength, q.Until*dayLength).Where(kinds)
-		if q.Projects != nil {
-			read = read.Where("project IN ?", q.Projects)
-		}
-		if q.Own {
-			read = read.Where("own")
-		}
-		if q.Items != nil {
-			items, args := anyOf(q.Items)
-			read = read.Where(items, args...)
-		}
-		return read
+	db := s.Read.WithContext(ctx)
+	var c table.Conditions
+	c.Add("at >= ? AND at < ?", q.Since*dayLength, q.Until*dayLength)
+	if q.Projects != nil {
+		table.Among(&c, "project", q.Projects)
 	}
-	var sessions int64
-	err = cmp.Or(
-		where("kind = '' AND shown > 0 AND session_id <> ''").Distinct("session_id").Count(&sessions).Error,
-		where("kind <> ''").Select("moment, kind, item AS id, max(title) AS title, "+toldCounts).Group("moment, kind, item").Order("moment, kind, item").Find(&sums.Items).Error,
-		where("shown > 0").Select("at / 86400000 AS day, moment, CASE WHEN kind = '' THEN '' ELSE 'item' END AS kind, "+toldCounts).Group("1, 2, 3").Find(&sums.Days).Error,
-	)
-	sums.Sessions = int(sessions)
+	if q.Own {
+		c.Add("own")
+	}
+	if q.Items != nil {
+		items, args := anyOf(q.Items)
+		c.Add(items, args...)
+	}
+	sum := func(columns, rows, group string) ([]operational.ToldSum, error) {
+		return table.List(db, func(t *operational.ToldSum) []any {
+			return []any{&t.Day, &t.Moment, &t.Kind, &t.ID, &t.Title, &t.Shown, &t.Judged, &t.Used, &t.Prevented, &t.Repeated, &t.Tokens}
+		}, "SELECT "+columns+", "+toldCounts+" FROM told "+c.Text+" AND "+rows+" GROUP BY "+group, c.Args...)
+	}
+	sums.Sessions, err = table.Scalar[int](db, "SELECT count(DISTINCT session_id) FROM told "+c.Text+" AND kind = '' AND shown > 0 AND session_id <> ''", c.Args...)
+	if err == nil {
+		sums.Items, err = sum("0, moment, kind, item, max(title)", "kind <> ''", "moment, kind, item ORDER BY moment, kind, item")
+	}
+	if err == nil {
+		sums.Days, err = sum("at / 86400000, moment, CASE WHEN kind = '' THEN '' ELSE 'item' END, '', ''", "shown > 0", "1, 2, 3")
+	}
 	return sums, err
 }

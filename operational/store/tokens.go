@@ -37,12 +37,12 @@ func (s *Store) CreateToken(ctx context.Context, token operational.Token, digest
 
 // ListTokens implements operational.TokenStore.
 func (s *Store) ListTokens(ctx context.Context, limit int) ([]operational.Token, error) {
-	return tokens.Find(s.Read.WithContext(ctx).Order("created_at DESC, id DESC").Limit(limit))
+	return tokens.List(s.Read.WithContext(ctx), "ORDER BY created_at DESC, id DESC LIMIT ?", limit)
 }
 
 // LiveTokens implements operational.TokenStore.
 func (s *Store) LiveTokens(ctx context.Context) (map[operational.TokenDigest]operational.Token, error) {
-	rows, err := liveTokens.Find(s.Read.WithContext(ctx).Where("revoked_at IS NULL"))
+	rows, err := liveTokens.List(s.Read.WithContext(ctx), "WHERE revoked_at IS NULL")
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s *Store) LiveTokens(ctx context.Context) (map[operational.TokenDigest]ope
 
 // ChangeToken implements operational.TokenStore.
 func (s *Store) ChangeToken(ctx context.Context, id string, change func(*operational.Token) *eventlog.Event, after func(operational.Token)) (operational.Token, error) {
-	one := changing[operational.Token]{of: tokens, find: where("id = ?", id), missing: "there is no such token", by: "id", only: []string{"revoked_at"}, after: after}
+	one := changing[operational.Token]{of: tokens, where: "WHERE id = ?", args: []any{id}, missing: "there is no such token", by: "id", only: []string{"revoked_at"}, after: after}
 	return one.change(ctx, s, func(_ *gorm.DB, token *operational.Token) (*eventlog.Event, error) { return change(token), nil })
 }
 
@@ -68,7 +68,7 @@ var _ person.PassphraseStore = (*Store)(nil)
 var passphrases = table.Of[person.Passphrase]("passphrase").With("id", func(*person.Passphrase) any { return 1 })
 
 func passphraseOf(db *gorm.DB) (person.Passphrase, error) {
-	one, _, err := passphrases.Take(db)
+	one, _, err := passphrases.One(db, "")
 	return one, err
 }
 

@@ -23,14 +23,17 @@ func (c *Conditions) Add(condition string, args ...any) {
 	c.Args = append(c.Args, args...)
 }
 
+// Given adds a condition on a value, unless that is empty.
+func (c *Conditions) Given(condition, value string) {
+	if value != "" {
+		c.Add(condition, value)
+	}
+}
+
 // Equal adds that a column has the value, unless that is empty. It stands in the program once: some fifty places call it.
 //
 //go:noinline
-func (c *Conditions) Equal(column, value string) {
-	if value != "" {
-		c.Add(column+" = ?", value)
-	}
-}
+func (c *Conditions) Equal(column, value string) { c.Given(column+" = ?", value) }
 
 // Below adds that a number is less than one, unless that is 0.
 func (c *Conditions) Below(column string, number int64) {
@@ -52,13 +55,20 @@ func (c *Conditions) Between(column string, since, until time.Time) {
 // With are the arguments of the conditions, and then others.
 func (c *Conditions) With(more ...any) []any { return append(c.Args, more...) }
 
-// Among adds that a column has one of the values, of which there must be some.
-func Among[T ~string](c *Conditions, column string, values []T) {
-	args := make([]any, len(values))
-	for i, v := range values {
-		args[i] = string(v)
+// Among adds that a column has one of the values. No row has one of none.
+func Among[T any](c *Conditions, column string, values []T) {
+	if len(values) == 0 {
+		c.Add("false")
+		return
 	}
-	c.Add(column+" IN ("+Marks(len(args))+")", args...)
+	c.Add(column+" IN ("+Marks(len(values))+")", Anys(values)...)
+}
+
+// GivenAny is Among, unless there are no values.
+func GivenAny[T any](c *Conditions, column string, values []T) {
+	if len(values) > 0 {
+		Among(c, column, values)
+	}
 }
 
 // Behind is the first text after all that begin with a prefix, in the order of their code points.

@@ -13,7 +13,7 @@ import (
 
 // The statements go past gorm's builder. Its reflection costs more than SQLite does: one event is written in 6.5 µs, and by gorm in
 // 28 to 44; a hundred are read in 190 to 330 µs, and by gorm in 310 to 530 (BenchmarkPastGorm in learning/store, on two busy
-// cores). gorm holds the connections and the transactions, and makes conditions where there are many.
+// cores). gorm holds the connections and the transactions.
 
 // Query asks for rows.
 func Query(db *gorm.DB, text string, args ...any) (*sql.Rows, error) {
@@ -43,23 +43,14 @@ func Scalar[T any](db *gorm.DB, text string, args ...any) (of T, err error) {
 
 // List reads all rows that a query answers. columns are where a row's columns go.
 func List[T any](db *gorm.DB, columns func(row *T) []any, text string, args ...any) ([]T, error) {
-	return read(columns)(Query(db, text, args...))
-}
-
-// Scan is List of a query of gorm's.
-func Scan[T any](q *gorm.DB, columns func(row *T) []any) ([]T, error) { return read(columns)(q.Rows()) }
-
-func read[T any](columns func(row *T) []any) func(rows *sql.Rows, err error) ([]T, error) {
-	return func(rows *sql.Rows, err error) ([]T, error) {
-		found := []T{}
-		if err := Each(rows, err).into(func() []any {
-			found = append(found, *new(T))
-			return columns(&found[len(found)-1])
-		}); err != nil {
-			return nil, err
-		}
-		return found, nil
+	found := []T{}
+	if err := Each(Query(db, text, args...)).into(func() []any {
+		found = append(found, *new(T))
+		return columns(&found[len(found)-1])
+	}); err != nil {
+		return nil, err
 	}
+	return found, nil
 }
 
 // Value is the column of a query of one.

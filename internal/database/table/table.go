@@ -157,14 +157,6 @@ func (t *Table[T]) Columns() string {
 	return strings.Join(names, ", ")
 }
 
-// Find reads the rows that a query of gorm's selects; the query names no table and no columns.
-func (t *Table[T]) Find(q *gorm.DB) ([]T, error) {
-	return read(t.described().fields)(q.Table(t.name).Select(t.Columns()).Rows())
-}
-
-// Take reads one of the rows that a query of gorm's selects; false if there is none.
-func (t *Table[T]) Take(q *gorm.DB) (T, bool, error) { return First(t.Find(q.Limit(1))) }
-
 // List reads the rows that a condition selects, with what orders and limits them.
 func (t *Table[T]) List(db *gorm.DB, where string, args ...any) ([]T, error) {
 	return List(db, t.described().fields, t.Select()+where, args...)

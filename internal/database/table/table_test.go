@@ -67,7 +67,7 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 		if full.Number != 1 || empty.Number != 2 {
 			t.Errorf("numbered %d and %d", full.Number, empty.Number)
 		}
-		found, err := things.Find(tx.Order("num"))
+		found, err := things.List(tx, "ORDER BY num")
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 		if err != nil || !there || one.Count != 8 || one.Ended != nil || one.Mood != "good" {
 			t.Errorf("after an update of two columns: %+v, %v, %v", one, there, err)
 		}
-		if other, _, err := things.Take(tx.Where("open AND num = 2")); err != nil || !other.Open {
+		if other, _, err := things.One(tx, "WHERE open AND num = 2"); err != nil || !other.Open {
 			t.Errorf("after an update of many: %+v, %v", other, err)
 		}
 		_, there, err = things.One(tx, "WHERE id = ?", "nobody")
