@@ -31,15 +31,14 @@ import (
 	"github.com/skillrouter/skillrouter/router"
 	"github.com/skillrouter/skillrouter/router/contexts"
 	"github.com/skillrouter/skillrouter/router/httpapi"
-	"github.com/skillrouter/skillrouter/router/kind"
 	"github.com/skillrouter/skillrouter/router/llm"
 	"github.com/skillrouter/skillrouter/router/search"
 	"github.com/skillrouter/skillrouter/router/trash"
 	"github.com/skillrouter/skillrouter/router/value"
 )
 
-// procedures makes the service of procedures.
-func (a *App) procedures(p *parts) (procedure.Service, kind.Memory) {
+// wireProcedures builds the procedures, and reads their index.
+func (a *App) wireProcedures(ctx context.Context, p *parts) error {
 	p.procedures = procedure.NewProcedures(p.memory, procedure.Options{
 		Options: a.learningOptions(), Lessons: p.lessons,
 		Facts: func(ctx context.Context, persona, key string) (json.RawMessage, bool, error) {
@@ -50,7 +49,12 @@ func (a *App) procedures(p *parts) (procedure.Service, kind.Memory) {
 			return fact.Value, err == nil, err
 		},
 	})
-	return p.procedures, kind.Procedures(p.procedures, p.memory)
+	p.routes = append(p.routes, httpapi.Offer(procedure.Operations, p.procedures))
+	if err := p.procedures.Load(ctx); err != nil {
+		return fmt.Errorf("open the index of procedures: %w", err)
+	}
+	a.life.run(ctx, "procedures", p.procedures.RunIndex)
+	return nil
 }
 
 // wireRunbooks keeps the folder of procedures in step with them.

@@ -17,7 +17,6 @@ import (
 	"github.com/skillrouter/skillrouter/comms"
 	"github.com/skillrouter/skillrouter/comms/lease"
 	"github.com/skillrouter/skillrouter/internal/errs"
-	"github.com/skillrouter/skillrouter/internal/operation"
 	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/internal/trace"
 	"github.com/skillrouter/skillrouter/learning"
@@ -164,7 +163,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 
 	// Each of these may use what those before it have built.
 	for _, wire := range []func(context.Context, *parts) error{
-		a.wireLLM, a.wireEmbeddings, a.joinKinds, a.wireRunbooks, a.wireTellings, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
+		a.wireLLM, a.wireEmbeddings, a.wireProcedures, a.wireRunbooks, a.wireTellings, a.wireConsolidation, a.wireReminders, a.wireSessions, a.wireKinds, a.wireContext, a.wireChat,
 		a.wireFeed, a.wireMesh, a.wireVerdicts, a.wireSearch,
 	} {
 		if err := wire(ctx, p); err != nil {
@@ -203,7 +202,7 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 		Knowledge: p.knowledge, Episodes: p.episodes, Router: p.queries, Mailbox: p.mailbox, Presence: p.presence, Guard: guards, Experiences: p.experiences,
 		Lessons: lessons, Patterns: p.patterns, Escalations: p.crossing.escalations(),
 		Facts: p.facts, Memory: p.crossing.memory,
-		Kinds: p.tools, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection, Trash: p.trash,
+		Procedures: p.procedures, Reminders: p.reminders, Sessions: p.sessions, Consolidation: p.consolidation, Context: p.context, Introspection: p.introspection, Trash: p.trash,
 		Search: searches,
 		Tasks:  p.tasks, Leases: p.leases, Recon: recon, Tokens: p.tokens, System: system{a}, Embeddings: p.vectors,
 	}, mcpserver.Options{Agent: mcpserver.DefaultAgent, Toolsets: toolsets, Version: a.options.Version, Log: a.log})
@@ -304,7 +303,6 @@ type parts struct {
 	verdicts      *verdict.Verdicts
 	kinds         []kind.Memory
 	routes        []httpapi.Routes
-	tools         []mcpserver.Tools
 	search        *search.Searcher
 	experiences   *experience.Experiences
 	incidents     *history.Incidents
@@ -333,31 +331,12 @@ type parts struct {
 	registry *prometheus.Registry
 }
 
-// join puts a kind of memory to work, which router/kind makes, with the service that keeps its rows: it opens the index of the rows and
-// keeps it, offers the kind to searches, contexts, exports and counts, and adds its routes and its tools.
-func join[Service comparable](ctx context.Context, a *App, p *parts, service Service, memory kind.Memory, operations operation.List, tools func(Service) mcpserver.Tools) error {
-	if err := memory.Shelf.Load(ctx); err != nil {
-		return fmt.Errorf("open the index of %s: %w", memory.Plural, err)
-	}
-	a.life.run(ctx, memory.Plural, memory.Shelf.RunIndex)
-	p.kinds = append(p.kinds, memory)
-	p.routes = append(p.routes, httpapi.Offer(operations, service))
-	p.tools = append(p.tools, tools(service))
-	return nil
-}
-
-// joinKinds puts those kinds to work that need no more than their rows and what is wired before.
-func (a *App) joinKinds(ctx context.Context, p *parts) error {
-	service, memory := a.procedures(p)
-	return join(ctx, a, p, service, memory, procedure.Operations, mcpserver.Procedures)
-}
-
 // wireKinds gathers the kinds of memory in the order of the registry, each with the service that keeps it.
 func (a *App) wireKinds(ctx context.Context, p *parts) error {
 	words := search.NewWords(p.operations, p.operations.SignalLog(), a.log)
 	a.life.run(ctx, "words", words.Run)
-	p.kinds = slices.Concat(p.kinds, []kind.Memory{
-		kind.Lessons(p.lessons, p.memory), kind.Patterns(p.patterns, p.memory), kind.Entries(p.knowledge, p.memory),
+	p.kinds = slices.Concat([]kind.Memory{
+		kind.Procedures(p.procedures, p.memory), kind.Lessons(p.lessons, p.memory), kind.Patterns(p.patterns, p.memory), kind.Entries(p.knowledge, p.memory),
 		kind.Facts(p.facts, p.memory, a.now), kind.Episodes(p.episodes, p.experiences, p.memory), kind.Reminders(p.reminders, p.operations), kind.Sessions(p.operations),
 	}, words.Memories())
 	for i, k := range p.kinds {

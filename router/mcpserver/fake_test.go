@@ -50,7 +50,7 @@ func (h *house) services() mcpserver.Services {
 		Knowledge: (*houseKnowledge)(h), Episodes: &houseEpisodes{house: h}, Router: h, Mailbox: (*houseMailbox)(h), Presence: (*housePresence)(h),
 		Lessons: &houseLessons{house: h}, Experiences: &houseExperiences{house: h},
 		Patterns: &housePatterns{status: lesson.PatternEmerging}, Escalations: newHouseEscalations(),
-		Facts: &houseFacts{house: h}, Kinds: []mcpserver.Tools{mcpserver.Procedures(houseProcedures{house: h})}, Guard: houseGuard{}, Memory: houseMemory{}, Introspection: houseIntrospection{}, Context: houseContext{h}, Consolidation: houseConsolidation{},
+		Facts: &houseFacts{house: h}, Procedures: houseProcedures{house: h}, Guard: houseGuard{}, Memory: houseMemory{}, Introspection: houseIntrospection{}, Context: houseContext{h}, Consolidation: houseConsolidation{},
 		Reminders: houseReminders{house: h}, Sessions: &houseSessions{house: h},
 		Tasks: houseTasks{h}, Leases: houseLeases{}, Recon: houseRecon{}, Tokens: houseAdmin{}, System: houseAdmin{}, Embeddings: houseAdmin{},
 	}

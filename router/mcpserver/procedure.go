@@ -3,27 +3,12 @@ package mcpserver
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/learning/procedure"
 )
-
-// procedures are the service, as the tools call it.
-type procedures struct{ procedure.Service }
-
-// Procedures are the tools of procedures.
-func Procedures(service procedure.Service) Tools {
-	return func(s *Server) {
-		s.receivers[reflect.TypeFor[procedure.Service]()] = reflect.ValueOf(service)
-		s.receivers[reflect.TypeFor[procedures]()] = reflect.ValueOf(procedures{service})
-		for _, t := range procedureTools() {
-			s.add("procedures", t)
-		}
-	}
-}
 
 type recalledProcedure struct {
 	Found     bool                 `json:"found"`
@@ -74,7 +59,7 @@ func procedureTools() []tool {
 		{
 			name: "recall_procedure", title: "Recall a procedure", effect: reads, holds: "found",
 			description: "The steps under a name, or those that fit a need in plain words; found: false if there are none.",
-			does:        procedures.recall, takes: "name! persona", about: words{"name": "Or, in several words, what you need it for", "persona": whoseMemory},
+			does:        (*Server).recallProcedure, takes: "name! persona", about: words{"name": "Or, in several words, what you need it for", "persona": whoseMemory},
 			said: func(found recalledProcedure) string {
 				switch {
 				case found.Found:
@@ -92,17 +77,17 @@ func procedureTools() []tool {
 		{
 			name: "list_procedures", title: "List procedures", effect: reads, holds: "procedures",
 			description: "What procedures there are.",
-			does:        procedures.list, takes: "category persona after",
+			does:        (*Server).listProcedures, takes: "category persona after",
 		},
 		{
 			name: "execute_procedure", title: "Begin a run of a procedure", effect: adds, holds: "run_id status steps",
 			description: "Begins a run and hands you its first step. Do it, then call report_step, which hands you the next.",
-			does:        procedures.start, takes: "name! params persona",
+			does:        (*Server).startRun, takes: "name! params persona",
 		},
 		{
 			name: "report_step", title: "Report a step", effect: ensure, holds: "run_id status steps",
 			description: "Say how the step went that you were handed, and be handed the next.",
-			does:        procedures.report, takes: "run_id! index! status! result attempt error",
+			does:        (*Server).reportStep, takes: "run_id! index! status! result attempt error",
 			about: words{
 				"index": "The step's", "status": oneOf(procedure.StepSucceeded, procedure.StepFailed, procedure.StepSkipped, procedure.StepUnknown),
 				"result":  "What it gave, an object best: later conditions see its members",
@@ -112,15 +97,15 @@ func procedureTools() []tool {
 		{
 			name: "get_run", title: "How a run stands", effect: adds, readable: true, holds: "run_id status steps",
 			description: "How a run stands and what is due. Go on here after a break: with again, a step that was handed out and not reported is handed out once more.",
-			does:        procedures.run, takes: "run_id! again",
+			does:        (*Server).run, takes: "run_id! again",
 		},
 	}
 }
 
-func (p procedures) recall(ctx context.Context, ref procedure.Ref) (out recalledProcedure, err error) {
+func (s *Server) recallProcedure(ctx context.Context, ref procedure.Ref) (out recalledProcedure, err error) {
 	need := strings.ContainsAny(strings.TrimSpace(ref.Name), " \t\n") // no name has white space
 	if !need {
-		found, err := p.Procedure(ctx, ref)
+		found, err := s.services.Procedures.Procedure(ctx, ref)
 		if err == nil {
 			return recalledProcedure{Found: true, Procedure: &found}, nil
 		}
@@ -128,7 +113,7 @@ func (p procedures) recall(ctx context.Context, ref procedure.Ref) (out recalled
 			return out, err
 		}
 	}
-	found, err := p.Search(ctx, procedure.Query{Query: ref.Name, Persona: ref.Persona})
+	found, err := s.services.Procedures.Search(ctx, procedure.Query{Query: ref.Name, Persona: ref.Persona})
 	for i := range found.Results {
 		if i == 0 && need {
 			out.Found, out.Procedure = true, &found.Results[0].Procedure
@@ -139,8 +124,8 @@ func (p procedures) recall(ctx context.Context, ref procedure.Ref) (out recalled
 	return out, err
 }
 
-func (p procedures) list(ctx context.Context, filter procedure.Filter) (out listedProcedures, err error) {
-	page, err := p.List(ctx, filter)
+func (s *Server) listProcedures(ctx context.Context, filter procedure.Filter) (out listedProcedures, err error) {
+	page, err := s.services.Procedures.List(ctx, filter)
 	for _, one := range page.Procedures {
 		out.Procedures = append(out.Procedures, summaryOf(one))
 	}
@@ -148,19 +133,19 @@ func (p procedures) list(ctx context.Context, filter procedure.Filter) (out list
 	return out, err
 }
 
-func (p procedures) start(ctx context.Context, d procedure.RunDraft) (runView, string, error) {
-	return shownRun(p.Start(ctx, d))
+func (s *Server) startRun(ctx context.Context, d procedure.RunDraft) (runView, string, error) {
+	return shownRun(s.services.Procedures.Start(ctx, d))
 }
 
-func (p procedures) report(ctx context.Context, r procedure.StepReport) (runView, string, error) {
-	return shownRun(p.Report(ctx, r))
+func (s *Server) reportStep(ctx context.Context, r procedure.StepReport) (runView, string, error) {
+	return shownRun(s.services.Procedures.Report(ctx, r))
 }
 
-func (p procedures) run(ctx context.Context, r procedure.StepRequest) (runView, string, error) {
+func (s *Server) run(ctx context.Context, r procedure.StepRequest) (runView, string, error) {
 	if r.Again {
-		return shownRun(p.Next(ctx, r))
+		return shownRun(s.services.Procedures.Next(ctx, r))
 	}
-	return shownRun(p.Run(ctx, r.RunID))
+	return shownRun(s.services.Procedures.Run(ctx, r.RunID))
 }
 
 // shownRun is a run as a model sees it.

@@ -29,6 +29,7 @@ import (
 	"github.com/skillrouter/skillrouter/learning/history"
 	"github.com/skillrouter/skillrouter/learning/knowledge"
 	"github.com/skillrouter/skillrouter/learning/lesson"
+	"github.com/skillrouter/skillrouter/learning/procedure"
 	"github.com/skillrouter/skillrouter/learning/shelf"
 	"github.com/skillrouter/skillrouter/operational"
 	"github.com/skillrouter/skillrouter/router"
@@ -75,11 +76,8 @@ type Services struct {
 	Tokens        operational.TokenService
 	System        router.SystemService
 	Embeddings    shelf.EmbeddingService
-	Kinds         []Tools // of further kinds of memory
+	Procedures    procedure.Service
 }
-
-// Tools adds the tools of one kind of memory to a Server.
-type Tools func(s *Server)
 
 // Options are the settings that have usable zero values.
 type Options struct {
@@ -192,6 +190,7 @@ func (s *Server) addTools() {
 		{"operations", s.services.Tasks, teamTaskTools},
 		{"operations", s.services.Leases, leaseTools},
 		{"facts", s.services.Facts, factTools},
+		{"procedures", s.services.Procedures, procedureTools},
 		{"operations", s.services.Recon, reconTools},
 		{"operations", s.services.Search, searchTools},
 		{"lessons", s.services.Patterns, patternTools},
@@ -214,9 +213,6 @@ func (s *Server) addTools() {
 				s.add(family.set, t)
 			}
 		}
-	}
-	for _, add := range s.services.Kinds {
-		add(s)
 	}
 }
 
