@@ -15,7 +15,7 @@ import (
 
 // shared are the small packages that every room but tfidf's may know; in the tables "shared" stands for all of them.
 var shared = []string{
-	"internal/check", "internal/clock", "internal/committer", "internal/defaults", "internal/errs", "internal/eventlog", "internal/file", "internal/lazyregexp", "internal/markdown", "internal/operation", "internal/overlay", "internal/plainyaml",
+	"internal/check", "internal/clock", "internal/committer", "internal/deadline", "internal/defaults", "internal/errs", "internal/eventlog", "internal/file", "internal/lazyregexp", "internal/markdown", "internal/operation", "internal/overlay", "internal/plainyaml",
 	"internal/principal", "internal/redact", "internal/safetext", "internal/strictjson", "internal/tally", "internal/trace",
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/clock"
 	"github.com/skillrouter/skillrouter/internal/committer"
+	"github.com/skillrouter/skillrouter/internal/deadline"
 	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
@@ -182,7 +183,7 @@ func (f *Forward) ServeOr(w http.ResponseWriter, r *http.Request, instead http.H
 	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { p.reached.Store(true) }})
 	f.count.Add(1)
-	f.proxy.ServeHTTP(newPatient(w), r.WithContext(ctx))
+	f.proxy.ServeHTTP(deadline.New(w, writeWithin), r.WithContext(ctx))
 }
 
 // hold waits a moment for another node to write.
@@ -386,37 +387,4 @@ func (f *Forward) failed(w http.ResponseWriter, r *http.Request, err error) {
 func (f *Forward) Refuse(w http.ResponseWriter, err error) {
 	w.Header().Set("Retry-After", retryAfter)
 	f.options.Refuse(w, err)
-}
-
-// patient is a caller's connection, which may live as long as bytes go over it: the writer bounds the rest.
-type patient struct {
-	http.ResponseWriter
-	control *http.ResponseController
-}
-
-func newPatient(w http.ResponseWriter) *patient {
-	p := &patient{w, http.NewResponseController(w)}
-	p.until(time.Time{})
-	return p
-}
-
-// until sets the time, by the connection's own clock, until which bytes must be taken; zero: there is none. One that passes ends a stream of HTTP/2, also
-// if nothing is written.
-func (p *patient) until(t time.Time) { _ = p.control.SetWriteDeadline(t) }
-
-// Unwrap lets a ResponseController reach the connection.
-func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
-
-// Write implements io.Writer.
-func (p *patient) Write(text []byte) (int, error) {
-	p.until(time.Now().Add(writeWithin))
-	defer p.until(time.Time{})
-	return p.ResponseWriter.Write(text)
-}
-
-// FlushError sends what was written.
-func (p *patient) FlushError() error {
-	p.until(time.Now().Add(writeWithin))
-	defer p.until(time.Time{})
-	return p.control.Flush()
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/skillrouter/skillrouter/internal/deadline"
 	"github.com/skillrouter/skillrouter/internal/defaults"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/principal"
@@ -151,7 +152,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, path string, bod
 		FlushInterval: -1,
 		ErrorLog:      slog.NewLogLogger(p.options.Log.Handler(), slog.LevelWarn),
 	}
-	proxy.ServeHTTP(&timedWriter{w, p.options.WriteTime}, r)
+	proxy.ServeHTTP(deadline.New(w, p.options.WriteTime), r)
 	if record != nil && record.complete {
 		p.remember(ctx, record)
 	}
@@ -162,27 +163,6 @@ type asks func(*http.Request) (*http.Response, error)
 
 // RoundTrip implements http.RoundTripper.
 func (a asks) RoundTrip(r *http.Request) (*http.Response, error) { return a(r) }
-
-// timedWriter gives a client a time in which to accept each piece of an answer.
-type timedWriter struct {
-	http.ResponseWriter
-	most time.Duration
-}
-
-// Unwrap is for http.ResponseController.
-func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// Write implements io.Writer.
-func (w *timedWriter) Write(piece []byte) (int, error) {
-	control := http.NewResponseController(w.ResponseWriter)
-	_ = control.SetWriteDeadline(time.Now().Add(w.most)) // a recorder in a test has none
-	n, err := w.ResponseWriter.Write(piece)
-	if failed := control.Flush(); err == nil && !errors.Is(failed, http.ErrNotSupported) {
-		err = failed
-	}
-	_ = control.SetWriteDeadline(time.Time{}) // in HTTP/2 one that passes ends the answer, also while the model thinks
-	return n, err
-}
 
 // refuse answers what is not the caller's fault.
 func (p *Proxy) refuse(w http.ResponseWriter, err error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/skillrouter/skillrouter/internal/deadline"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/strictjson"
 )
@@ -159,49 +160,17 @@ func (s *Server) listen(w http.ResponseWriter, r *http.Request, stateful http.Ha
 		}
 	}()
 	defer s.sessions.use(r.Header.Get(sessionHeader))()
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // see streamWriter
-	stateful.ServeHTTP(&streamWriter{w, http.NewResponseController(w)}, r.WithContext(ctx))
-}
-
-// streamWriter gives each write of a stream its own deadline, in place of one for all of it.
-type streamWriter struct {
-	http.ResponseWriter
-	control *http.ResponseController
-}
-
-func (w *streamWriter) Write(p []byte) (int, error) {
-	w.extend()
-	defer w.release()
-	return w.ResponseWriter.Write(p)
-}
-
-// FlushError implements what http.ResponseController looks for.
-func (w *streamWriter) FlushError() error {
-	w.extend()
-	defer w.release()
-	return w.control.Flush()
-}
-
-// Flush implements http.Flusher.
-func (w *streamWriter) Flush() { _ = w.FlushError() } // the next write finds out
-
-// Unwrap lets http.ResponseController reach the connection.
-func (w *streamWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-func (w *streamWriter) release() { _ = w.control.SetWriteDeadline(time.Time{}) }
-
-func (w *streamWriter) extend() {
-	_ = w.control.SetWriteDeadline(time.Now().Add(streamWrite)) // fails only for writers that are no connection
+	stateful.ServeHTTP(deadline.New(w, streamWrite), r.WithContext(ctx))
 }
 
 // readAll reads the body, within its bounds of size and time, before
 // anything is started for it, and answers what is over them.
 func readAll(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	deadline := http.NewResponseController(w)
-	_ = deadline.SetReadDeadline(time.Now().Add(bodyTimeout)) // fails only for writers that are no connection
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // fails only for writers that are no connection
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
 	if err == nil { // what did not come in time is not waited for once more
-		_ = deadline.SetReadDeadline(time.Time{})
+		_ = control.SetReadDeadline(time.Time{})
 	}
 	if err != nil {
 		if _, over := errors.AsType[*http.MaxBytesError](err); over {
