@@ -82,7 +82,7 @@ func (b *Mailbox) collect(ctx context.Context, m *member) error {
 	}
 	for more := true; more; {
 		var err error
-		more, err = b.store.TakeGroupMail(ctx, operational.GroupQuery{AgentID: m.id, Groups: look, Now: b.now(), Limit: maxTaken}, newID, func(copies []operational.Message) {
+		more, err = b.store.TakeGroupMail(ctx, operational.GroupQuery{AgentID: m.id, Groups: look, Now: b.now(), Limit: maxTaken}, check.NewID, func(copies []operational.Message) {
 			b.Announce(copies)
 			for _, one := range copies {
 				b.boxes.acked(one.Group) // what was taken fills the group's mailbox no more

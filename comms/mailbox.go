@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/clock"
 	"github.com/skillrouter/skillrouter/internal/committer"
@@ -52,7 +50,7 @@ type MessageStore interface {
 	// MessageLog returns messages, the latest first, and the seq before which there may be more; 0: there is none.
 	MessageLog(ctx context.Context, q operational.LogQuery) (messages []operational.Message, next int64, err error)
 	Mark(ctx context.Context, r operational.MarkRequest, marked func(operational.Marked)) error
-	TakeGroupMail(ctx context.Context, q operational.GroupQuery, id func() (string, error), taken func(copies []operational.Message)) (more bool, err error)
+	TakeGroupMail(ctx context.Context, q operational.GroupQuery, id func() string, taken func(copies []operational.Message)) (more bool, err error)
 	SaveDeliveries(ctx context.Context, deliveries []operational.Delivery) error
 	MailWaiting(ctx context.Context, q operational.MailQuery) ([]operational.Waiting, error)
 	AckedAfter(ctx context.Context, agentID string, after int64, limit int) ([]int64, error)
@@ -179,10 +177,7 @@ func (b *Mailbox) Send(ctx context.Context, draft operational.MessageDraft) (Sen
 
 // sendTo stores a message to an agent, a group or all, and hands it to whoever listens.
 func (b *Mailbox) sendTo(ctx context.Context, caller principal.Principal, message operational.Message, redacted []string) (Sent, error) {
-	var err error
-	if message.ID, err = newID(); err != nil {
-		return Sent{}, err
-	}
+	message.ID = check.NewID()
 	// While no token exists the Captain is whoever says so: his messages pass, those in an agent's name do not.
 	passes := message.To == "" || message.Signal == operational.SignalStop || caller.Has(principal.ScopeCaptain) && (!caller.IsOpen() || message.From == captainName)
 	letter, err := b.post(ctx, message, passes)
@@ -274,11 +269,6 @@ func (b *Mailbox) mayHalt(p principal.Principal, m operational.Message) error {
 	}
 	return errs.Errorf(errs.Forbidden,
 		"an agent's token may stop or pause only its own agent, and resume none: ask a captain to, or let agents do it with the setting agents_may_stop")
-}
-
-func newID() (string, error) {
-	id, err := uuid.NewV7()
-	return id.String(), errs.Wrap(errs.Internal, err, "no id could be made")
 }
 
 // compose checks a draft and makes a message of it. Secrets are cut out of its

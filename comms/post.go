@@ -17,12 +17,10 @@ import (
 // there is none, and the message that was to be is counted as dropped.
 func (b *Mailbox) Compose(draft operational.MessageDraft) (operational.Message, error) {
 	message, _, err := compose(draft, b.now())
-	if err == nil {
-		message.ID, err = newID()
-	}
 	if err != nil {
 		return message, err
 	}
+	message.ID = check.NewID()
 	settle, err := b.reserve(b.base, message, 1)
 	if err != nil {
 		if errs.CodeOf(err) == errs.RateLimited && b.boxes.dropped.Add(1)%dropsLogged == 1 {

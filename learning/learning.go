@@ -8,8 +8,6 @@ package learning
 import (
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/principal"
 )
@@ -106,12 +104,6 @@ const (
 	// current one: longer than a night's break is another piece of work.
 	SessionIdle = 8 * time.Hour
 )
-
-// NewID returns an id that grows with time (UUID version 7).
-func NewID() (string, error) {
-	id, err := uuid.NewV7()
-	return id.String(), err
-}
 
 // Later returns the later of two times.
 func Later(a, b time.Time) time.Time {

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
+	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/safetext"
 )
@@ -183,7 +182,7 @@ func (draft EscalationDraft) raise(earlier []Escalation, at time.Time) Escalatio
 	times := max(1, draft.Times)
 	if !latest.Status.Open() && len(reasons) > 0 {
 		one := Escalation{
-			ID: uuid.Must(uuid.NewV7()).String(), LessonID: draft.LessonID, PatternID: draft.PatternID, Title: draft.Title, Domain: draft.Domain, SourceAgent: draft.SourceAgent,
+			ID: check.NewID(), LessonID: draft.LessonID, PatternID: draft.PatternID, Title: draft.Title, Domain: draft.Domain, SourceAgent: draft.SourceAgent,
 			To: draft.To, Priority: draft.Priority, Status: EscalationPending, Occurrences: times, CreatedAt: at, LastRaised: at,
 		}
 		one.with(reasons)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/clock"
 	"github.com/skillrouter/skillrouter/internal/errs"
@@ -76,8 +74,6 @@ func NewRecon(store ReconStore, now clock.Clock) *Recon {
 	return &Recon{store: store, now: now}
 }
 
-func newID() string { return uuid.Must(uuid.NewV7()).String() }
-
 // StoreEnvironment implements ReconService.
 func (r *Recon) StoreEnvironment(ctx context.Context, draft EnvironmentDraft) (Environment, error) {
 	p := principal.Of(ctx)
@@ -117,7 +113,7 @@ func (r *Recon) StartScan(ctx context.Context, draft ScanDraft) (Scan, error) {
 	redactEach(&draft.Summary)
 	now := r.now.Stamp()
 	scan := Scan{
-		ID: newID(), Environment: draft.Environment, Scanner: draft.Scanner, Status: draft.Status,
+		ID: check.NewID(), Environment: draft.Environment, Scanner: draft.Scanner, Status: draft.Status,
 		Summary: draft.Summary, AgentID: by, StartedAt: now,
 	}
 	if scan.Status != ScanRunning {
@@ -231,7 +227,7 @@ func (r *Recon) report(ctx context.Context, draft FindingDraft) (FindingRecord, 
 	draft.AgentID = by
 	redactEach(&draft.Title, &draft.Description, &draft.Location, &draft.Evidence, &draft.Remediation)
 	return FindingRecord{
-		Draft: draft, ID: newID(), Fingerprint: fingerprint(draft), At: r.now.Stamp(),
+		Draft: draft, ID: check.NewID(), Fingerprint: fingerprint(draft), At: r.now.Stamp(),
 		Environment: r.environment(draft.Environment),
 	}, nil
 }
@@ -281,5 +277,5 @@ func (r *Recon) Summary(ctx context.Context, filter FindingFilter) (FindingSumma
 // environment is what becomes of a name that no environment has yet.
 func (r *Recon) environment(name string) Environment {
 	now := r.now.Stamp()
-	return Environment{ID: newID(), Name: name, CreatedAt: now, UpdatedAt: now}
+	return Environment{ID: check.NewID(), Name: name, CreatedAt: now, UpdatedAt: now}
 }

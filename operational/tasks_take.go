@@ -58,9 +58,7 @@ func (t *Task) take(now time.Time) error {
 	); err != nil {
 		return err
 	}
-	if t.ID == "" {
-		t.ID = uuid.Must(uuid.NewV7()).String()
-	}
+	t.ID = cmp.Or(t.ID, check.NewID())
 	for _, id := range append([]*string{&t.ID}, pointers(t.After)...) {
 		parsed, err := uuid.Parse(*id)
 		if err != nil {

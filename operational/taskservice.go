@@ -117,7 +117,7 @@ func (t *Tasks) Create(ctx context.Context, draft TaskDraft) (Task, error) {
 	kinds := redactEach(&draft.Title, &draft.Description)
 	now := t.now.Stamp()
 	task := Task{
-		ID: uuid.Must(uuid.NewV7()).String(), Title: strings.TrimSpace(draft.Title), Description: draft.Description,
+		ID: check.NewID(), Title: strings.TrimSpace(draft.Title), Description: draft.Description,
 		Project: draft.Project, Status: TaskPending, CreatedBy: creator, Priority: draft.Priority, CreatedAt: now, UpdatedAt: now,
 	}
 	if err := t.waitFor(ctx, &task, draft.After); err != nil {

@@ -210,7 +210,7 @@ func (t *Tokens) Issue(ctx context.Context, draft TokenDraft) (IssuedToken, erro
 	}
 	now := t.now.Stamp()
 	issued := IssuedToken{
-		Token:  Token{ID: newID(), AgentID: draft.AgentID, Person: check.OneLine(draft.Person), Scopes: slices.Clone(draft.Scopes), Projects: slices.Clone(draft.Projects), Note: draft.Note, CreatedAt: now},
+		Token:  Token{ID: check.NewID(), AgentID: draft.AgentID, Person: check.OneLine(draft.Person), Scopes: slices.Clone(draft.Scopes), Projects: slices.Clone(draft.Projects), Note: draft.Note, CreatedAt: now},
 		Secret: NewSecret(),
 	}
 	if draft.TTLSeconds > 0 {

@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
+
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/redact"
 )
@@ -20,6 +22,9 @@ const (
 	MaxName    = 128 // project, category, signal, status, role and the like, in bytes
 	MaxPlace   = 400 // a folder below a repository's root, and a branch, in bytes
 )
+
+// NewID returns an id that grows with time (UUID version 7).
+func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // AgentID returns an Invalid error, naming field, unless id is 1–64 of
 // the characters A–Z a–z 0–9 . _ : -. It may not begin with a - or be dots alone: such

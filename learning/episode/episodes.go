@@ -59,11 +59,7 @@ func (l *Episodes) Record(ctx context.Context, draft Draft) (_ Episode, err erro
 	if err := writer.Into("project", &draft.Project); err != nil {
 		return Episode{}, err
 	}
-	id, err := learning.NewID()
-	if err != nil {
-		return Episode{}, err
-	}
-	return l.add(ctx, id, l.now(), draft)
+	return l.add(ctx, check.NewID(), l.now(), draft)
 }
 
 // add stores what happened at a time under an id, in the session that its draft names. Its author is known.

@@ -73,9 +73,7 @@ func (x *Experiences) Record(ctx context.Context, draft Draft) (Recorded, error)
 		return Recorded{}, err
 	}
 	at := x.now.Stamp()
-	if p.episode.ID, err = learning.NewID(); err != nil {
-		return Recorded{}, err
-	}
+	p.episode.ID = check.NewID()
 	if p.episode.SessionID, err = x.episodes.Sessions.Enter(ctx, author, "", at); err != nil {
 		return Recorded{}, err
 	}

@@ -57,9 +57,7 @@ func keepsFailing(tx Tx, w Window, e Experience, rate float64, shown bool) ([]ev
 		if evidence, err = tx.WindowEpisodes(e.OperationType, w.From, lesson.MaxEvidence); err != nil {
 			return nil, err
 		}
-		if pattern, err = newOperationPattern(e, lesson.PatternRecurringFailure, rate, w, weight, evidence); err != nil {
-			return nil, err
-		}
+		pattern = newOperationPattern(e, lesson.PatternRecurringFailure, rate, w, weight, evidence)
 		event, pattern.Name, pattern.Made = lesson.EventPatternEmerged, check.Head(e.OperationType+" keeps failing", check.MaxName), nil
 		if err := tx.InsertPattern(&pattern); err != nil {
 			return nil, err
@@ -100,9 +98,7 @@ func gatherKind(tx Tx, w Window, e Experience, rate, weight float64) (triggered 
 		}
 	}
 	if !known {
-		if pattern, err = newOperationPattern(e, kind, rate, w, weight, evidence); err != nil {
-			return "", nil, err
-		}
+		pattern = newOperationPattern(e, kind, rate, w, weight, evidence)
 		if err := tx.InsertPattern(&pattern); err != nil {
 			return "", nil, err
 		}
@@ -157,8 +153,7 @@ func patternEvents(pattern *lesson.Pattern, e Experience, kind string, confirmed
 }
 
 // newOperationPattern is a pattern that a window's episodes form for the first time.
-func newOperationPattern(e Experience, kind lesson.PatternType, rate float64, w Window, weight float64, evidence []lesson.Evidence) (lesson.Pattern, error) {
-	id, err := learning.NewID()
+func newOperationPattern(e Experience, kind lesson.PatternType, rate float64, w Window, weight float64, evidence []lesson.Evidence) lesson.Pattern {
 	first := e.At
 	for _, one := range evidence {
 		if one.At.Before(first) {
@@ -166,13 +161,13 @@ func newOperationPattern(e Experience, kind lesson.PatternType, rate float64, w 
 		}
 	}
 	return lesson.Pattern{
-		ID: id, Name: e.OperationType + " " + string(kind), Type: kind, Description: describeOperation(e.OperationType, kind),
+		ID: check.NewID(), Name: e.OperationType + " " + string(kind), Type: kind, Description: describeOperation(e.OperationType, kind),
 		Domain: GeneralDomain, Categories: []string{e.OperationType}, OperationType: e.OperationType, Frequency: w.Episodes,
 		FirstSeen: first, LastSeen: e.At, Status: lesson.PatternEmerging, Prevention: []string{}, Weight: weight,
 		Belief:    lesson.Belief{InitialConfidence: patternConfidence(weight), DecayConstant: lesson.DecayConstant, ConfidenceAt: e.At},
 		CreatedAt: e.At, UpdatedAt: e.At,
 		Made: &lesson.PatternAsMade{Type: kind, Description: foundText(e.OperationType, rate, w.Episodes), InitialConfidence: patternConfidence(weight)},
-	}, err
+	}
 }
 
 // foundText is the text that the experience server's clients see of a pattern of episodes, with the figures that it was made by.
@@ -222,13 +217,9 @@ func learnedPattern(tx Tx, draft LearnDraft, episodes []Experience, at time.Time
 		known.Made.EpisodeIDs, known.Made.Frequency = made.EpisodeIDs, made.Frequency
 		return known, addToPattern(tx, &known, s.evidence, at)
 	}
-	id, err := learning.NewID()
-	if err != nil {
-		return lesson.Pattern{}, err
-	}
 	weight := discrimination(s.rate, int64(len(episodes)), 0) // of a learned one the age is no matter
 	pattern := lesson.Pattern{
-		ID: id, Name: check.Head(check.OneLine(draft.Description), check.MaxName), Type: made.Type, Description: draft.Description,
+		ID: check.NewID(), Name: check.Head(check.OneLine(draft.Description), check.MaxName), Type: made.Type, Description: draft.Description,
 		Domain: GeneralDomain, Categories: s.types, Frequency: int64(len(episodes)), FirstSeen: s.first, LastSeen: at, Status: lesson.PatternEmerging,
 		Prevention: []string{}, Weight: weight, CreatedAt: at, UpdatedAt: at, Made: &made,
 		Belief: lesson.Belief{InitialConfidence: patternConfidence(weight), DecayConstant: lesson.DecayConstant, ConfidenceAt: at},

@@ -132,8 +132,7 @@ func proposed(ctx context.Context, action *rule.Action) (p principal.Principal, 
 	if p.Into("project", &action.Project) != nil {
 		action.Project = "" // it is judged all the same, and by what holds everywhere
 	}
-	id, err = learning.NewID()
-	return p, id, err
+	return p, check.NewID(), nil
 }
 
 // entered enters a check into the ledger and answers it. Its record has what the verdict does not say.

@@ -24,12 +24,8 @@ func givePermission(tx lesson.PipelineTx, a lesson.Approval, draft ApprovalDraft
 	if err != nil {
 		return errs.InvalidField("days", "is 1 to %d", MaxPermissionDays)
 	}
-	id, err := learning.NewID()
-	if err != nil {
-		return err
-	}
 	p := &lesson.Permission{
-		ID: id, Exact: a.Exact, Action: a.Action, Tool: a.Tool, AgentKind: principal.KindOf(a.Agent), Project: a.Project, Folder: a.Folder, RuleIDs: []string{},
+		ID: check.NewID(), Exact: a.Exact, Action: a.Action, Tool: a.Tool, AgentKind: principal.KindOf(a.Agent), Project: a.Project, Folder: a.Folder, RuleIDs: []string{},
 		Owner: a.DecidedBy, Notes: a.Notes, CreatedAt: *a.DecidedAt, EndsAt: a.DecidedAt.Add(time.Duration(days) * 24 * time.Hour),
 	}
 	for _, m := range a.Matches {

@@ -132,10 +132,7 @@ func (c *Consolidation) propose(ctx context.Context, id string, transcript Trans
 	for _, turn := range transcript.Turns {
 		record.Bytes += len(turn.Content)
 	}
-	list, err := prepareProposals(id, transcript, drafts, at)
-	if err != nil {
-		return false, err
-	}
+	list := prepareProposals(id, transcript, drafts, at)
 	for i := range list {
 		if ended {
 			list[i].Mark = list[i].markOf(transcript)

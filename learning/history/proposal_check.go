@@ -97,7 +97,7 @@ func transcriptID(t Transcript) string {
 
 // prepareProposals checks what an extractor proposes, whoever that is, and
 // drops what could not be stored or holds a secret.
-func prepareProposals(transcript string, t Transcript, drafts []ProposalDraft, at time.Time) ([]StoredProposal, error) {
+func prepareProposals(transcript string, t Transcript, drafts []ProposalDraft, at time.Time) []StoredProposal {
 	slices.SortStableFunc(drafts, func(a, b ProposalDraft) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	said := make([]string, len(t.Turns)) // however its white space is
 	for i, turn := range t.Turns {
@@ -109,12 +109,8 @@ func prepareProposals(transcript string, t Transcript, drafts []ProposalDraft, a
 		if len(list) == MaxProposals {
 			break
 		}
-		id, err := learning.NewID()
-		if err != nil {
-			return nil, err
-		}
 		p := StoredProposal{Proposal: Proposal{
-			ID: id, TranscriptID: transcript, Kind: draft.Kind, Status: ProposalPending, CreatedAt: at,
+			ID: check.NewID(), TranscriptID: transcript, Kind: draft.Kind, Status: ProposalPending, CreatedAt: at,
 			Confidence: min(max(draft.Confidence, 0), 1),
 		}}
 		if p.Confidence != p.Confidence { // NaN
@@ -132,7 +128,7 @@ func prepareProposals(transcript string, t Transcript, drafts []ProposalDraft, a
 		p.Content = content
 		list = append(list, p)
 	}
-	return list, nil
+	return list
 }
 
 // proposalContent is what would be stored, and the name that it is known by;

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/learning"
 )
@@ -50,11 +51,7 @@ func (k *Base) prepare(writer principal.Principal, draft Draft, trust learning.T
 		return prepared{}, err
 	}
 	p := prepared{named: draft.ID != ""}
-	if !p.named {
-		if draft.ID, err = learning.NewID(); err != nil {
-			return prepared{}, err
-		}
-	}
+	draft.ID = cmp.Or(draft.ID, check.NewID())
 	p.redacted = redactDraft(&draft)
 	at := k.now.Stamp()
 	p.record.Knowledge = Knowledge{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/learning"
 )
@@ -80,11 +81,7 @@ func takenKnowledge(e Knowledge, trust learning.Trust, now time.Time) (r Record,
 	if err := cmp.Or(learning.CheckAuthor("agent_id", e.Author), checkDraft(&draft, learning.TrustImported), learning.CheckFigures("use_count", e.UseCount)); err != nil {
 		return r, err
 	}
-	if draft.ID == "" {
-		if draft.ID, err = learning.NewID(); err != nil {
-			return r, err
-		}
-	}
+	draft.ID = cmp.Or(draft.ID, check.NewID())
 	if e.SupersededBy != "" {
 		if err := learning.CheckID("superseded_by", e.SupersededBy); err != nil {
 			return r, err

@@ -206,15 +206,12 @@ func (p *Patterns) Add(ctx context.Context, draft PatternDraft) (Pattern, error)
 	}
 	at := p.now.Stamp()
 	pattern := Pattern{
-		Type: draft.Type, Name: draft.Name, Description: draft.Description, Domain: draft.Domain, Action: draft.Action, Prevention: slices.Clone(draft.Prevention),
+		ID: check.NewID(), Type: draft.Type, Name: draft.Name, Description: draft.Description, Domain: draft.Domain, Action: draft.Action, Prevention: slices.Clone(draft.Prevention),
 		Categories: []string{}, LessonIDs: []string{}, EpisodeIDs: []int64{}, Frequency: 1, FirstSeen: at, LastSeen: at, Status: PatternEmerging,
 		Belief:           Belief{InitialConfidence: gatheredConfidence(1, 1, 1), DecayConstant: DecayConstant, ConfidenceAt: at},
 		ActionConfidence: 1, CreatedAt: at, UpdatedAt: at, Why: []string{"added by " + cmp.Or(by, "a person")},
 	}
 	if err := checkSaid(&pattern); err != nil {
-		return Pattern{}, err
-	}
-	if pattern.ID, err = learning.NewID(); err != nil {
 		return Pattern{}, err
 	}
 	err = p.store.Change(ctx, func(tx PipelineTx) error {

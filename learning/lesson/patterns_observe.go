@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
 	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/learning"
@@ -210,12 +211,8 @@ func (o *observation) together(hit likeness.LikeHit) bool {
 
 // form makes a pattern of the lesson, as its representative, and others that are like it.
 func (o *observation) form(others []Lesson, scores []float64) error {
-	id, err := learning.NewID()
-	if err != nil {
-		return err
-	}
 	pattern := Pattern{
-		ID: id, Type: o.kind, Domain: o.lesson.Domain, Status: PatternEmerging, Representative: o.lesson.ID,
+		ID: check.NewID(), Type: o.kind, Domain: o.lesson.Domain, Status: PatternEmerging, Representative: o.lesson.ID,
 		FirstSeen: o.lesson.CreatedAt, LastSeen: o.at, CreatedAt: o.at, UpdatedAt: o.at, Categories: []string{}, Prevention: []string{},
 	}
 	describe(&pattern, &o.lesson)

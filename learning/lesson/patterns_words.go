@@ -216,12 +216,8 @@ func (o *observation) formCommand(command string, ids []string) error {
 		return nil
 	}
 	slices.SortFunc(members, byNumber)
-	id, err := learning.NewID()
-	if err != nil {
-		return err
-	}
 	pattern := Pattern{
-		ID: id, Name: nameOf("It keeps failing: " + command), Type: PatternAntiPattern, Command: command, Domain: o.lesson.Domain,
+		ID: check.NewID(), Name: nameOf("It keeps failing: " + command), Type: PatternAntiPattern, Command: command, Domain: o.lesson.Domain,
 		Description: "The command failed again and again: " + command, Status: PatternEmerging, Representative: o.lesson.ID, Weight: 1,
 		FirstSeen: o.at, LastSeen: o.at, CreatedAt: o.at, UpdatedAt: o.at, Categories: []string{}, Prevention: []string{},
 	}

@@ -55,10 +55,7 @@ func (l *Lessons) Promote(ctx context.Context, ref string, draft PromotionDraft)
 		}
 	}
 	new(redact.Redaction).Text(&draft.Notes, &draft.Title)
-	id, err := learning.NewID()
-	if err != nil {
-		return Lesson{}, err
-	}
+	id := check.NewID()
 	var drawn *Lesson
 	lesson, err := l.change(ctx, ref, func(tx PipelineTx, lesson *Lesson, at time.Time) ([]lessonMove, error) {
 		drawn = nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/eventlog"
 	"github.com/skillrouter/skillrouter/internal/principal"
@@ -81,11 +82,7 @@ func (l *Lessons) prepare(ctx context.Context, writer principal.Principal, draft
 		return nil, err
 	}
 	r := &report{named: draft.ID != "", writer: writer, untrusted: unproven}
-	if !r.named {
-		if draft.ID, err = learning.NewID(); err != nil {
-			return nil, err
-		}
-	}
+	draft.ID = cmp.Or(draft.ID, check.NewID())
 	r.redacted = redactDraft(&draft)
 	r.lesson = draft.lesson()
 	r.lesson.SourceAgent, r.lesson.Trust, r.lesson.Confidence = author, learning.TrustOf(writer), *draft.Confidence

@@ -40,11 +40,8 @@ func (p *Procedures) Start(ctx context.Context, draft RunDraft) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	if run.ID, err = learning.NewID(); err != nil {
-		return Run{}, err
-	}
 	at := p.now.Stamp()
-	run.AgentID, run.StartedAt = author, at
+	run.ID, run.AgentID, run.StartedAt = check.NewID(), author, at
 	if _, err := run.advance(ctx, at, p.factsOf(run.Persona)); err != nil {
 		return Run{}, err
 	}

@@ -119,7 +119,7 @@ const takeable = `messages.copy_of IS NULL AND messages.from_agent <> ? AND lowe
 // and says whether there is more. A message that is for the first member alone counts as
 // acknowledged under the group's name from then on, so that nobody else takes it. id makes
 // the copies' ids. taken gets the copies after the commit and in commit order.
-func (s *Store) TakeGroupMail(ctx context.Context, q operational.GroupQuery, id func() (string, error), taken func(copies []operational.Message)) (more bool, err error) {
+func (s *Store) TakeGroupMail(ctx context.Context, q operational.GroupQuery, id func() string, taken func(copies []operational.Message)) (more bool, err error) {
 	var copies []operational.Message
 	// Most members find nothing: that is found out without a place in the queue of writes.
 	found, err := s.groupMail(s.Read.WithContext(ctx), q)
@@ -147,10 +147,7 @@ func (s *Store) TakeGroupMail(ctx context.Context, q operational.GroupQuery, id 
 					return err
 				}
 			}
-			m.CopyOf, m.Group, m.To, m.Each, m.IdempotencyKey = m.Seq, m.To, q.AgentID, false, ""
-			if m.ID, err = id(); err != nil {
-				return err
-			}
+			m.ID, m.CopyOf, m.Group, m.To, m.Each, m.IdempotencyKey = id(), m.Seq, m.To, q.AgentID, false, ""
 			appends[i] = &operational.MessageAppend{Message: m}
 		}
 		if err := insertMessages(tx, appends); err != nil {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/google/uuid"
-
 	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/clock"
 	"github.com/skillrouter/skillrouter/internal/defaults"
@@ -127,7 +125,7 @@ func (s *Sessions) prepare(ctx context.Context, draft Draft) (session operationa
 		return session, nil, err
 	}
 	if draft.ID == "" {
-		session.ID = uuid.Must(uuid.NewV7()).String()
+		session.ID = check.NewID()
 	} else if err = operational.CheckSessionID("id", draft.ID); err != nil {
 		return session, nil, err
 	}

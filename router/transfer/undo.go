@@ -105,10 +105,9 @@ func (t *Transfer) Imports(ctx context.Context, filter ImportFilter) (page Impor
 // part returns the import that a request belongs to; without an id it is a new one.
 func (t *Transfer) part(ctx context.Context, request ImportRequest) (i learning.Import, err error) {
 	if request.ImportID == "" {
-		i = learning.Import{Source: request.Source, AgentID: principal.Of(ctx).AgentID, At: t.now().UTC()}
+		i = learning.Import{ID: check.NewID(), Source: request.Source, AgentID: principal.Of(ctx).AgentID, At: t.now().UTC()}
 		new(redact.Redaction).Text(&i.Source)
-		i.ID, err = learning.NewID()
-		return i, err
+		return i, nil
 	}
 	return t.known(ctx, request.ImportID)
 }

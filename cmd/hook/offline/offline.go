@@ -22,9 +22,9 @@ import (
 	"github.com/skillrouter/skillrouter/cmd/hook/respond"
 	"github.com/skillrouter/skillrouter/cmd/locate"
 	"github.com/skillrouter/skillrouter/cmd/process"
+	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/file"
-	"github.com/skillrouter/skillrouter/learning"
 	"github.com/skillrouter/skillrouter/learning/guard"
 	"github.com/skillrouter/skillrouter/learning/guard/act"
 	"github.com/skillrouter/skillrouter/learning/guard/rule"
@@ -212,12 +212,8 @@ func Judge(ctx context.Context, place locate.Place, asked []byte, now time.Time)
 	if refused && verdict.Decision == rule.DecisionAllow {
 		verdict.Decision = rule.DecisionWarn
 	}
-	id, err := learning.NewID()
-	if err != nil {
-		return nil, err
-	}
 	checked := guard.Answered(verdict)
-	checked.CheckID = id
+	checked.CheckID = check.NewID()
 	return json.Marshal(answer{checked, basis})
 }
 
