@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/skillrouter/skillrouter/internal/check"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/operation"
 	"github.com/skillrouter/skillrouter/internal/principal"
@@ -178,10 +179,7 @@ func (p *params) read(ctx context.Context, s *Server, raw json.RawMessage, stric
 // shown makes a name that the caller chose fit for an error message.
 func shown(name string) string {
 	const most = 64 // longer than any parameter
-	if len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "") + "…"
-	}
-	return visible(name)
+	return visible(check.Clip(name, most))
 }
 
 // answerSchema is the schema of an answer, as far as a listing can bear it: the

@@ -828,10 +828,7 @@ const shortText = 80
 
 // shorten cuts a text to a line of a summary.
 func shorten(s string) string {
-	if s = strings.Join(strings.Fields(s), " "); len(s) > shortText {
-		return check.Head(s, shortText) + "…"
-	}
-	return s
+	return check.Clip(strings.Join(strings.Fields(s), " "), shortText)
 }
 
 // sentence ends a text with a full stop, unless it has an end.

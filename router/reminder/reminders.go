@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -201,7 +200,7 @@ func probe(fact fact.Event, e eventlog.Event) operational.ReminderDraft {
 	})
 	draft := operational.ReminderDraft{
 		Persona: fact.Persona,
-		Task: "Verify the fact " + beginning(fact.Key, maxTaskKey) + ": it has expired. Run or open its probe (" + beginning(fact.Probe, maxTaskProbe) +
+		Task: "Verify the fact " + check.Clip(fact.Key, maxTaskKey) + ": it has expired. Run or open its probe (" + check.Clip(fact.Probe, maxTaskProbe) +
 			"), then store what it says, by call_tool with remember_fact, and complete this task.",
 		Trigger: "time:+0s", Context: content,
 		IdempotencyKey: probeKeys(e.Subject) + strconv.FormatInt(fact.Version, 10),
@@ -210,14 +209,6 @@ func probe(fact fact.Event, e eventlog.Event) operational.ReminderDraft {
 		draft.CreatedBy = e.Agent
 	}
 	return draft
-}
-
-// beginning cuts a text to at most that many bytes, at a character's border.
-func beginning(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // settle ends the reminders of older versions of a fact: what was to be verified was

@@ -25,20 +25,12 @@ func found(memory kind.Memory, has kind.Found) kindFound {
 	f := kindFound{SearchedKind: SearchedKind{Kind: memory.Name, Notice: has.Notice}, corrected: has.Corrected}
 	for _, h := range has.Hits {
 		f.hits = append(f.hits, Hit{
-			Kind: memory.Name, ID: h.ID, Title: check.Head(h.Title, snippetBytes), Snippet: snippetOf(h.Text), Text: h.Text, Category: h.Category, Project: h.Project, Author: h.Author,
+			Kind: memory.Name, ID: h.ID, Title: check.Head(h.Title, snippetBytes), Snippet: check.Clip(h.Text, snippetBytes), Text: h.Text, Category: h.Category, Project: h.Project, Author: h.Author,
 			Trust: h.Trust, At: h.At, Relevance: shelf.Relevance(h.Evidence), RelevanceScore: h.Score, Why: h.Why, words: bagOf(h.Title, h.Text),
 			SupersededBy: h.SupersededBy,
 		})
 	}
 	return f
-}
-
-// snippetOf is the head of a text, as much as is shown of a hit.
-func snippetOf(text string) string {
-	if len(text) <= snippetBytes {
-		return text
-	}
-	return strings.TrimSpace(check.Head(text, snippetBytes)) + "…"
 }
 
 // ask puts the question to every kind at the same time.

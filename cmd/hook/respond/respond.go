@@ -370,9 +370,5 @@ func (h *Hook) calls() Call {
 // OneLine is a text that somebody wrote, on one line of at most limit bytes,
 // with nothing in it that a terminal or a model would read and a person not see.
 func OneLine(text string, limit int) string {
-	text = strings.Join(strings.Fields(safetext.Visible(safetext.Unfenced(text))), " ")
-	if len(text) <= limit {
-		return text
-	}
-	return check.Head(text, limit-len("…")) + "…"
+	return check.Clip(strings.Join(strings.Fields(safetext.Visible(safetext.Unfenced(text))), " "), limit)
 }
