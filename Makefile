@@ -33,7 +33,7 @@ run: build ## build, then start the router in the foreground
 	$(BIN) serve
 
 test: ## run every test, without the race detector
-	$(GO) test -tags $(TAGS) -vet=off -timeout=20m ./...
+	$(GO) test -tags $(TAGS) -vet=off -timeout=40m ./...
 
 # The contracts of the stores and of the transports, with PostgreSQL in place of SQLite. The server is found, or started and removed, by the script.
 ONPOSTGRES := ./internal/database/... ./router/cluster/... ./operational/store ./learning/store ./comms/... ./router/client

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -34,6 +35,7 @@ type Uses struct {
 
 	mu      sync.Mutex
 	waiting map[string]Use
+	writing map[string]Use // handed over, and not yet seen in the rows
 }
 
 // NewUses makes a counter of uses that hands what it gathered to write.
@@ -64,9 +66,11 @@ func (u *Uses) note(id string, use Use) {
 func (u *Uses) Show(id string, count *int64, last **time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if use, ok := u.waiting[id]; ok {
-		*count += use.Count
-		*last = &use.Last
+	for _, counted := range []map[string]Use{u.writing, u.waiting} {
+		if use, ok := counted[id]; ok {
+			*count += use.Count
+			*last = &use.Last
+		}
 	}
 }
 
@@ -75,6 +79,7 @@ func (u *Uses) Forget(id string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.waiting, id)
+	delete(u.writing, id)
 }
 
 // Run writes what is counted until ctx ends, and then the last counts.
@@ -87,8 +92,7 @@ func (u *Uses) Run(ctx context.Context) {
 	u.flush(last)
 }
 
-// flush writes what is counted. While it is being written, rows show the
-// counts from before for a moment. What cannot be written waits on.
+// flush writes what is counted. What cannot be written waits on.
 func (u *Uses) flush(ctx context.Context) {
 	u.mu.Lock()
 	taken := u.waiting
@@ -96,15 +100,17 @@ func (u *Uses) flush(ctx context.Context) {
 		u.mu.Unlock()
 		return
 	}
-	u.waiting = make(map[string]Use, len(taken))
+	u.waiting, u.writing = make(map[string]Use, len(taken)), maps.Clone(taken)
 	u.mu.Unlock()
 	err := u.write(ctx, taken)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	still := u.writing // without those that were forgotten meanwhile
+	u.writing = nil
 	if err == nil {
 		return
 	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for id, use := range taken {
+	for id, use := range still {
 		u.note(id, use)
 	}
 	if !errors.Is(err, context.Canceled) {
