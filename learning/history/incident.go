@@ -139,19 +139,12 @@ type Attempt struct {
 // Filter selects incidents.
 type Filter struct {
 	Project  string `query:"project"`
+	Every    bool   `query:"every" doc:"Without a project: those of all projects, in place of those that belong to none"`
 	Sessions int    `query:"sessions" doc:"Only those of at least so many sessions"`
 	Waiting  bool   `query:"waiting" doc:"Only those that wait to be accepted or declined: of two sessions and more, with something to teach. Without a project: of all projects"`
 	Query    string `query:"query" doc:"Only those of which the program, the error or a command has each of these words"`
 	Cursor   string `query:"cursor" doc:"The answer's next of the page before"`
 	Limit    int    `query:"limit" doc:"1 to 1000; 0: 100"`
-}
-
-// ProjectCount says how many incidents a project has.
-type ProjectCount struct {
-	Project   string
-	Incidents int
-	Recurring int // of two sessions and more
-	Accepted  int
 }
 
 // Page is a list of incidents.

@@ -450,11 +450,12 @@ func (n *Incidents) List(ctx context.Context, filter Filter) (page Page, err err
 	if filter.Limit, err = check.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {
 		return page, err
 	}
+	filter.Every = (filter.Every || filter.Waiting) && filter.Project == ""
 	if err := n.find(ctx, filter, &page); err != nil {
 		return page, err
 	}
 	page.Count = len(page.Incidents)
-	page.Sessions, page.Recurring, page.Times, err = n.store.CountIncidents(ctx, filter.Project)
+	page.Sessions, page.Recurring, page.Times, err = n.store.CountIncidents(ctx, filter)
 	return page, err
 }
 
@@ -542,14 +543,6 @@ func readCursor(cursor string) (*Incident, error) {
 		}
 	}
 	return nil, errs.InvalidField("cursor", "is not one that a list answered")
-}
-
-// Projects counts each project's incidents. It needs ScopeRead.
-func (n *Incidents) Projects(ctx context.Context) ([]ProjectCount, error) {
-	if err := principal.Of(ctx).Need(principal.ScopeRead); err != nil {
-		return nil, err
-	}
-	return n.store.CountByProject(ctx)
 }
 
 // Incident returns one. It needs ScopeRead.

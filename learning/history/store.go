@@ -13,12 +13,11 @@ type Store interface {
 	Incidents(ctx context.Context, ids []int64) (map[int64]Incident, error)
 	// ListIncidents lists a project's incidents behind one (nil: from the first), those of the most sessions first and of these
 	// the latest seen. Where words are given it may leave out what has none of them in any text.
-	// Of Waiting ones it leaves out those that are accepted, and where the filter has no project it lists those of all.
+	// Of Waiting ones it leaves out those that are accepted.
 	ListIncidents(ctx context.Context, filter Filter, after *Incident, words []string) ([]Incident, error)
-	// CountByProject counts each project's incidents, by project.
-	CountByProject(ctx context.Context) ([]ProjectCount, error)
-	// CountIncidents counts a project's sessions, incidents of two sessions and more, and how often those were seen.
-	CountIncidents(ctx context.Context, project string) (sessions, recurring, times int, err error)
+	// CountIncidents counts the sessions of a filter's project, or of every one, its incidents of two sessions and more, and
+	// how often those were seen.
+	CountIncidents(ctx context.Context, filter Filter) (sessions, recurring, times int, err error)
 	// Uses returns how commands were used that failed more than once, and the last time.
 	Uses(ctx context.Context) ([]Use, error)
 	// IncidentSources lists the files that were read: these, or where no ids are given all.

@@ -51,10 +51,8 @@ func incidents(db *gorm.DB, ids []int64) (map[int64]history.Incident, error) {
 
 // ListIncidents implements history.Store.
 func (s *Store) ListIncidents(ctx context.Context, filter history.Filter, after *history.Incident, words []string) ([]history.Incident, error) {
-	var where table.Conditions
-	if where.Add("sessions >= ?", filter.Sessions); !filter.Waiting || filter.Project != "" {
-		where.Add("project = ?", filter.Project)
-	}
+	where := ofIncidents(filter)
+	where.Add("sessions >= ?", filter.Sessions)
 	if filter.Waiting {
 		where.Add("NOT accepted")
 	}
@@ -77,20 +75,22 @@ func (s *Store) ListIncidents(ctx context.Context, filter history.Filter, after 
 		"SELECT body, accepted FROM incidents "+where.Text+" ORDER BY sessions DESC, last_seen DESC, id LIMIT ?", where.With(filter.Limit)...)
 }
 
-// CountByProject implements history.Store.
-func (s *Store) CountByProject(ctx context.Context) ([]history.ProjectCount, error) {
-	return table.List(s.Read.WithContext(ctx), func(c *history.ProjectCount) []any {
-		return []any{&c.Project, &c.Incidents, &c.Recurring, &c.Accepted}
-	}, "SELECT project, count(*), count(*) FILTER (WHERE sessions > 1), count(*) FILTER (WHERE accepted) FROM incidents GROUP BY project ORDER BY project")
+// ofIncidents are the conditions of the project that a filter names, or of none.
+func ofIncidents(filter history.Filter) (where table.Conditions) {
+	if !filter.Every {
+		where.Add("project = ?", filter.Project)
+	}
+	return where
 }
 
 // CountIncidents implements history.Store.
-func (s *Store) CountIncidents(ctx context.Context, project string) (sessions, recurring, times int, err error) {
-	db := s.Read.WithContext(ctx)
-	if _, err = table.One(db, []any{&sessions}, "SELECT count(DISTINCT session) FROM incident_steps WHERE project = ?", project); err != nil {
+func (s *Store) CountIncidents(ctx context.Context, filter history.Filter) (sessions, recurring, times int, err error) {
+	db, where := s.Read.WithContext(ctx), ofIncidents(filter)
+	if _, err = table.One(db, []any{&sessions}, "SELECT count(DISTINCT session) FROM incident_steps "+where.Text, where.With()...); err != nil {
 		return 0, 0, 0, err
 	}
-	_, err = table.One(db, []any{&recurring, &times}, "SELECT count(*), CAST(coalesce(sum(count), 0) AS BIGINT) FROM incidents WHERE project = ? AND sessions > 1", project)
+	where.Add("sessions > 1")
+	_, err = table.One(db, []any{&recurring, &times}, "SELECT count(*), CAST(coalesce(sum(count), 0) AS BIGINT) FROM incidents "+where.Text, where.With()...)
 	return sessions, recurring, times, err
 }
 

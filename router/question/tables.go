@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -285,7 +284,11 @@ func (s *Sources) tables() []table {
 				page, err := s.Guard.Rules(ctx, guard.RuleFilter{Cursor: cursor, Limit: w.page()})
 				return page.Rules, page.Next, err
 			})},
-		{kind: router.KindIncident, one: "incident", missing: s.Incidents == nil, searched: true, learned: true, list: paged(router.KindIncident, incidentShape, s.incidents)},
+		{kind: router.KindIncident, one: "incident", missing: s.Incidents == nil, searched: true, learned: true, list: paged(router.KindIncident, incidentShape,
+			func(ctx context.Context, w *wanted, cursor string) ([]history.Incident, string, error) {
+				page, err := s.Incidents.List(ctx, history.Filter{Project: w.project, Every: true, Cursor: cursor, Limit: w.page()})
+				return page.Incidents, page.Next, err
+			})},
 		{kind: router.KindLesson, one: "lesson", missing: s.Lessons == nil, learned: true, walled: true, list: paged(router.KindLesson, lessonShape,
 			func(ctx context.Context, w *wanted, cursor string) ([]lesson.Lesson, string, error) {
 				page, err := s.Lessons.List(ctx, lesson.Filter{
@@ -325,27 +328,6 @@ func (s *Sources) tables() []table {
 		all[i].many = cmp.Or(all[i].many, all[i].one+"s")
 	}
 	return slices.DeleteFunc(all, func(t table) bool { return t.missing })
-}
-
-// incidents lists those of the project that is asked for or, where none is, of one project after the other: the cursor is the last.
-func (s *Sources) incidents(ctx context.Context, w *wanted, cursor string) ([]history.Incident, string, error) {
-	projects := []history.ProjectCount{{Project: w.project}}
-	if w.project == "" {
-		var err error
-		if projects, err = s.Incidents.Projects(ctx); err != nil {
-			return nil, "", err
-		}
-	}
-	at, _ := strconv.Atoi(cursor) // of none the first
-	if at >= len(projects) {
-		return nil, "", nil
-	}
-	page, err := s.Incidents.List(ctx, history.Filter{Project: projects[at].Project, Limit: cmp.Or(w.few, mostRows)})
-	next := ""
-	if at+1 < len(projects) {
-		next = strconv.Itoa(at + 1)
-	}
-	return page.Incidents, next, err
 }
 
 func (s *Sources) listTasks(ctx context.Context, w *wanted) ([]router.Item, int, error) {

@@ -252,6 +252,9 @@ func (s *Server) called(v *visit, t *thing) (l listing, err error) {
 	case t.Page == "":
 		l.next = next
 	}
+	if words := v.value("query"); words != "" && len(l.Rows) == 0 {
+		l.Notes = searchNotes("", nil, words, 0)
+	}
 	if t.Total != "" {
 		l.Title = strings.Replace(t.Total, "%s", count(total), 1)
 	}

@@ -304,24 +304,6 @@ func references(of, id string) (items []operational.ToldRef) {
 	return items
 }
 
-// incidents lists incidents of the project that is asked for or, where none is named, of the one with most that recur.
-func (s *Server) incidents(v *visit, t *thing) (listing, error) {
-	if !v.Form.Has("project") {
-		projects, err := s.services.Incidents.Projects(v.Context())
-		if err != nil {
-			return listing{}, err
-		}
-		if len(projects) > 0 {
-			v.Form.Set("project", slices.MaxFunc(projects, func(a, b history.ProjectCount) int { return a.Recurring - b.Recurring }).Project)
-		}
-	}
-	l, err := s.called(v, t)
-	if words := v.value("query"); words != "" && len(l.Rows) == 0 {
-		l.Notes = searchNotes("", nil, words, 0)
-	}
-	return l, err
-}
-
 // fixed says of what worked instead of a command all that was run.
 func fixed(_ *Server, _ *visit, item any, of *record) {
 	f := item.(history.Fix)

@@ -72,17 +72,16 @@ type hooks struct {
 
 // own are the hooks of the kinds that have some.
 var own = map[string]hooks{
-	"agent":    {read: (*Server).agent, row: (*Server).unreadOf},
-	"check":    {list: (*Server).checks, row: brief},
-	"fix":      {row: fixed},
-	"incident": {list: (*Server).incidents},
-	"lesson":   {list: (*Server).memories},
-	"matter":   {list: (*Server).matters},
-	"message":  {read: (*Server).thread},
-	"moment":   {list: (*Server).timeline},
-	anyMemory:  {list: (*Server).allMemory, do: (*Server).changeMemory},
-	"session":  {row: untilItsEnd},
-	"thread":   {list: (*Server).threads, read: (*Server).thread},
+	"agent":   {read: (*Server).agent, row: (*Server).unreadOf},
+	"check":   {list: (*Server).checks, row: brief},
+	"fix":     {row: fixed},
+	"lesson":  {list: (*Server).memories},
+	"matter":  {list: (*Server).matters},
+	"message": {read: (*Server).thread},
+	"moment":  {list: (*Server).timeline},
+	anyMemory: {list: (*Server).allMemory, do: (*Server).changeMemory},
+	"session": {row: untilItsEnd},
+	"thread":  {list: (*Server).threads, read: (*Server).thread},
 }
 
 // saying is a member of a row that fits a condition, where the row has none of this name.
