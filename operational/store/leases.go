@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql/driver"
-	"encoding/json"
 	"time"
 
 	"gorm.io/gorm"
@@ -13,54 +11,38 @@ import (
 	"github.com/skillrouter/skillrouter/operational"
 )
 
-var leases = table.Of[operational.Lease]("leases", "Patterns", "Glob", "ExpiresAt", "Redacted").Numbered("id").
-	Field("patterns", func(l *operational.Lease) any { return patternsColumn{l} })
+var leases = table.Of[operational.Lease]("leases", "Glob", "ExpiresAt", "Redacted").Numbered("id")
 
 // globMark stands before the patterns of a lease in which brackets are classes. No pattern begins so.
 const globMark = "/glob/"
 
-// patternsColumn is the column of a lease's patterns.
-type patternsColumn struct{ of *operational.Lease }
-
-// Value implements driver.Valuer.
-func (c patternsColumn) Value() (driver.Value, error) {
-	kept := c.of.Patterns
-	if c.of.Glob {
-		kept = append([]string{globMark}, kept...)
-	}
-	text, err := json.Marshal(kept)
-	return string(text), err
-}
-
-// Scan implements sql.Scanner.
-func (c patternsColumn) Scan(value any) error {
-	text, _ := value.(string)
-	if err := json.Unmarshal([]byte(text), &c.of.Patterns); err != nil {
-		return err
-	}
-	if c.of.Glob = len(c.of.Patterns) > 0 && c.of.Patterns[0] == globMark; c.of.Glob {
-		c.of.Patterns = c.of.Patterns[1:]
-	}
-	return nil
-}
-
 // HeldLeases implements lease.Store.
 func (s *Store) HeldLeases(ctx context.Context, since time.Time) ([]operational.Lease, error) {
-	return leases.List(s.Read.WithContext(ctx), "WHERE ended_at IS NULL OR ended_at > ? ORDER BY ended_at IS NULL, ended_at, id", table.Millis(since))
+	held, err := leases.List(s.Read.WithContext(ctx), "WHERE ended_at IS NULL OR ended_at > ? ORDER BY ended_at IS NULL, ended_at, id", table.Millis(since))
+	for i := range held {
+		if l := &held[i]; len(l.Patterns) > 0 && l.Patterns[0] == globMark {
+			l.Glob, l.Patterns = true, l.Patterns[1:]
+		}
+	}
+	return held, err
 }
 
 // TakeLease implements lease.Store.
 func (s *Store) TakeLease(ctx context.Context, lease operational.Lease, taken func(operational.Lease)) (operational.Lease, error) {
-	again := lease.ID != 0
+	again, kept := lease.ID != 0, lease
+	if lease.Glob {
+		kept.Patterns = append([]string{globMark}, lease.Patterns...)
+	}
 	err := s.write(ctx, func(tx *gorm.DB) (err error) {
 		if again {
-			err = leases.Update(tx, &lease, "id", "why", "ttl_seconds", "renewed_at")
+			err = leases.Update(tx, &kept, "id", "why", "ttl_seconds", "renewed_at")
 		} else {
-			err = leases.Insert(tx, &lease)
+			err = leases.Insert(tx, &kept)
 		}
 		if err != nil {
 			return err
 		}
+		lease.ID = kept.ID
 		return table.AppendEvents(tx, lease.EventOf(lease.RenewedAt))
 	}, func() { taken(lease) })
 	return lease, err
