@@ -6,7 +6,6 @@ package operational
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/skillrouter/skillrouter/internal/eventlog"
@@ -59,6 +58,5 @@ func acting(ctx context.Context, field, named string, wrong error) (agent string
 
 // eventOf makes an event of a row, with data whose marshalling cannot fail: structs and maps of texts, whole numbers, finite ones and times of this era.
 func eventOf(kind, subject, agent, project string, at time.Time, data any) eventlog.Event {
-	text, _ := json.Marshal(data)
-	return eventlog.Event{Type: kind, Subject: subject, Agent: agent, Project: project, At: at, Data: text}
+	return eventlog.Event{Type: kind, Subject: subject, Agent: agent, Project: project, At: at}.With(data)
 }

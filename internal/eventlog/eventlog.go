@@ -18,6 +18,12 @@ type Event struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
+// With is the event with its data. Events tell texts, times and finite numbers, which JSON can always say.
+func (e Event) With(data any) Event {
+	e.Data, _ = json.Marshal(data)
+	return e
+}
+
 // Query selects events of one database, the newest first; empty fields select everything.
 type Query struct {
 	After   int64    // only greater seqs

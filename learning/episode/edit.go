@@ -3,7 +3,6 @@ package episode
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 
 	"github.com/skillrouter/skillrouter/internal/committer"
 	"github.com/skillrouter/skillrouter/internal/errs"
@@ -182,9 +181,9 @@ type Clearing struct {
 func (l *Episodes) Clear(ctx context.Context, persona, category string, most int) (deleted int64, err error) {
 	return tally.Clear(ctx, persona, most, clearStep, l.store.LastEpisodeNumber, func(ctx context.Context, persona string, last int64, limit int) (int64, int, error) {
 		clearing := Clearing{Persona: persona, Category: category, UpTo: last, Limit: limit}
-		n, err := l.store.ClearEpisodes(ctx, clearing, func(ids []string) (eventlog.Event, error) {
-			data, err := json.Marshal(EpisodesCleared{persona, category, len(ids), ids})
-			return eventlog.Event{Type: EventEpisodesCleared, Subject: persona, Agent: principal.Of(ctx).AgentID, At: l.now().UTC(), Data: data}, err
+		n, err := l.store.ClearEpisodes(ctx, clearing, func(ids []string) eventlog.Event {
+			event := eventlog.Event{Type: EventEpisodesCleared, Subject: persona, Agent: principal.Of(ctx).AgentID, At: l.now().UTC()}
+			return event.With(EpisodesCleared{persona, category, len(ids), ids})
 		}, func(ids []string) { l.Remove(ids...) })
 		return int64(n), n, err
 	})

@@ -223,7 +223,7 @@ type Store interface {
 	LastEpisodeNumber(ctx context.Context) (int64, error)
 	// ClearEpisodes deletes episodes, with the event that told returns for their ids, in
 	// one transaction. after is called with their ids, as AddEpisode's is. It returns how many.
-	ClearEpisodes(ctx context.Context, clearing Clearing, told func(ids []string) (eventlog.Event, error), after func(ids []string)) (int, error)
+	ClearEpisodes(ctx context.Context, clearing Clearing, told func(ids []string) eventlog.Event, after func(ids []string)) (int, error)
 }
 
 // EventExperiencesSwept tells that experiences were forgotten; its Data is an experience.SweptEvent.

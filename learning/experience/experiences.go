@@ -113,16 +113,13 @@ func record(tx Tx, e *Experience, episode *episode.Episode, p prepared) (trigger
 	if err := tx.SetOperation(operation); err != nil {
 		return "", err
 	}
-	told, err := json.Marshal(lesson.ExperienceEvent{EpisodeID: e.Number, OperationType: e.OperationType, Utility: e.Utility})
-	if err != nil {
-		return "", err
-	}
-	events := []eventlog.Event{{Type: lesson.EventExperienceRecorded, Subject: e.EpisodeID, Agent: e.AgentID, Project: e.Project, At: e.At, Data: told}}
+	event := eventlog.Event{Type: lesson.EventExperienceRecorded, Subject: e.EpisodeID, Agent: e.AgentID, Project: e.Project, At: e.At}
+	event = event.With(lesson.ExperienceEvent{EpisodeID: e.Number, OperationType: e.OperationType, Utility: e.Utility})
 	triggered, more, err := gather(tx, operation.Window, *e)
 	if err != nil {
 		return "", err
 	}
-	return triggered, tx.AddEvents(append(events, more...)...)
+	return triggered, tx.AddEvents(append([]eventlog.Event{event}, more...)...)
 }
 
 // Experience implements Service. It needs ScopeRead.

@@ -2,7 +2,6 @@ package experience
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -82,11 +81,8 @@ func (x *Experiences) forgetEpisodes(ctx context.Context, before, keep, now time
 		if ids, err = tx.DropExperiences(numbers, before); err != nil || len(ids) == 0 {
 			return err
 		}
-		told, err := json.Marshal(SweptEvent{Count: len(ids), Before: before, IDs: ids})
-		if err != nil {
-			return err
-		}
-		return tx.AddEvents(eventlog.Event{Type: episode.EventExperiencesSwept, Subject: "episodes", At: now, Data: told})
+		event := eventlog.Event{Type: episode.EventExperiencesSwept, Subject: "episodes", At: now}
+		return tx.AddEvents(event.With(SweptEvent{Count: len(ids), Before: before, IDs: ids}))
 	}, func() { x.episodes.Remove(ids...) })()
 	return len(ids), err
 }

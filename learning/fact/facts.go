@@ -308,14 +308,10 @@ func no() error {
 
 // addEvent tells of a change of a fact, in its transaction.
 func addEvent(tx Tx, kind string, fact Fact, agent string, at time.Time) error {
-	data, err := json.Marshal(Event{
+	return tx.AddEvents(eventlog.Event{Type: kind, Subject: ID(fact.Persona, fact.Key), Agent: agent, At: at}.With(Event{
 		Persona: fact.Persona, Key: fact.Key, Category: fact.Category, Version: fact.Version,
 		TTL: fact.TTL, ExpiresAt: fact.ExpiresAt, Probe: fact.Probe,
-	})
-	if err != nil {
-		return err
-	}
-	return tx.AddEvents(eventlog.Event{Type: kind, Subject: ID(fact.Persona, fact.Key), Agent: agent, At: at, Data: data})
+	}))
 }
 
 // Bounds of the facts in memory, which go all together when there are more. Without them a GET over HTTP is answered 0.3 times as often: the driver

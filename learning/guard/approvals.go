@@ -242,8 +242,8 @@ func (g *Guards) use(ctx context.Context, late <-chan time.Time, a lesson.Approv
 		if err := tx.PutApproval(&stored); err != nil {
 			return err
 		}
-		return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventApproval, Subject: a.ID, Agent: a.Agent, Project: a.Project, At: at},
-			lesson.ApprovalEvent{State: lesson.ApprovalUsed, By: a.DecidedBy, Number: a.Number})
+		return tx.AddEvents(eventlog.Event{Type: lesson.EventApproval, Subject: a.ID, Agent: a.Agent, Project: a.Project, At: at}.
+			With(lesson.ApprovalEvent{State: lesson.ApprovalUsed, By: a.DecidedBy, Number: a.Number}))
 	}, nil))
 }
 
@@ -372,8 +372,8 @@ func (g *Guards) decide(ctx context.Context, id string, state lesson.ApprovalSta
 			return err
 		}
 		decided = a
-		return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventApproval, Subject: id, Agent: a.Agent, Project: a.Project, At: at},
-			lesson.ApprovalEvent{State: state, By: by, Number: a.Number, EndsAt: a.EndsAt})
+		return tx.AddEvents(eventlog.Event{Type: lesson.EventApproval, Subject: id, Agent: a.Agent, Project: a.Project, At: at}.
+			With(lesson.ApprovalEvent{State: state, By: by, Number: a.Number, EndsAt: a.EndsAt}))
 	}, g.tell)() // hooks that left the router alone see by its copy that it is there
 	if err != nil {
 		return lesson.Approval{}, err

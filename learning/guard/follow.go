@@ -57,8 +57,7 @@ func enter(tx lesson.PipelineTx, c lesson.CheckRecord) (known bool, err error) {
 	if _, known, err = tx.CheckOf(c.ID); err != nil || known {
 		return known, err
 	}
-	events, err := checkEvents(c)
-	return false, cmp.Or(err, tx.AddChecks(c), tx.AddEvents(events...))
+	return false, cmp.Or(tx.AddChecks(c), tx.AddEvents(checkEvents(c)...))
 }
 
 // Follow brings the rules in step with events that another router wrote.

@@ -3,7 +3,6 @@ package guard
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -193,11 +192,7 @@ func (l *ledger) write(ctx context.Context, records []lesson.CheckRecord) error 
 	}
 	var events []eventlog.Event
 	for _, r := range records {
-		event, err := checkEvents(r)
-		if err != nil {
-			return err
-		}
-		events = append(events, event...)
+		events = append(events, checkEvents(r)...)
 	}
 	// The checks were made: they belong in the ledger even if their clients have gone.
 	return l.store.Change(context.WithoutCancel(ctx), func(tx lesson.PipelineTx) error {
@@ -212,16 +207,15 @@ func (l *ledger) write(ctx context.Context, records []lesson.CheckRecord) error 
 }
 
 // checkEvents is the event of a check; what is allowed has none.
-func checkEvents(r lesson.CheckRecord) ([]eventlog.Event, error) {
+func checkEvents(r lesson.CheckRecord) []eventlog.Event {
 	if r.Decision == rule.DecisionAllow {
-		return nil, nil
+		return nil
 	}
 	shown := lesson.GuardEvent{Decision: r.Decision}
 	for _, m := range r.Matches {
 		shown.RuleIDs = append(shown.RuleIDs, m.RuleID)
 	}
-	data, err := json.Marshal(shown)
-	return []eventlog.Event{{Type: lesson.EventActionChecked, Subject: r.ID, Agent: r.Agent, Project: r.Project, At: r.At, Data: data}}, err
+	return []eventlog.Event{eventlog.Event{Type: lesson.EventActionChecked, Subject: r.ID, Agent: r.Agent, Project: r.Project, At: r.At}.With(shown)}
 }
 
 // report remembers whether writing works, and logs it when that changes.

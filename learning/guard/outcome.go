@@ -247,7 +247,7 @@ func (s *settlement) demote(tx lesson.PipelineTx, k *heldRule, l lesson.Lesson, 
 }
 
 func (s *settlement) event(tx lesson.PipelineTx, kind, subject, project string, data any) error {
-	return lesson.AddEvent(tx, eventlog.Event{Type: kind, Subject: subject, Agent: s.by, Project: project, At: s.at}, data)
+	return tx.AddEvents(eventlog.Event{Type: kind, Subject: subject, Agent: s.by, Project: project, At: s.at}.With(data))
 }
 
 // RestoreRule implements Service. It needs ScopeCaptain. A rule that was not demoted stays as it is.

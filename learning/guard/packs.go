@@ -327,7 +327,7 @@ func switchPack(tx lesson.PipelineTx, p *heldPack, draft PackDraft, by string, a
 }
 
 func tellPack(tx lesson.PipelineTx, name, project, by string, at time.Time, reason string) error {
-	return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventPackChanged, Subject: name, Project: project, Agent: by, At: at}, lesson.GuardEvent{Reason: reason})
+	return tx.AddEvents(eventlog.Event{Type: lesson.EventPackChanged, Subject: name, Project: project, Agent: by, At: at}.With(lesson.GuardEvent{Reason: reason}))
 }
 
 // packNames are the packs that a draft means.

@@ -69,8 +69,8 @@ func givePermission(tx lesson.PipelineTx, a lesson.Approval, draft ApprovalDraft
 	if err := tx.AddPermission(p); err != nil {
 		return err
 	}
-	return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventPermission, Subject: p.ID, Agent: a.Agent, Project: p.Project, At: p.CreatedAt},
-		lesson.ApprovalEvent{State: lesson.ApprovalApproved, By: p.Owner, Number: p.Number, EndsAt: p.EndsAt})
+	return tx.AddEvents(eventlog.Event{Type: lesson.EventPermission, Subject: p.ID, Agent: a.Agent, Project: p.Project, At: p.CreatedAt}.
+		With(lesson.ApprovalEvent{State: lesson.ApprovalApproved, By: p.Owner, Number: p.Number, EndsAt: p.EndsAt}))
 }
 
 // permitted is the standing permission that lifts all that blocks an action; nil: there is none.
@@ -231,8 +231,8 @@ func (g *Guards) revoke(ctx context.Context, id, by string) (lesson.Permission, 
 		if err := tx.RevokePermission(revoked); err != nil {
 			return err
 		}
-		return lesson.AddEvent(tx, eventlog.Event{Type: lesson.EventPermission, Subject: id, Agent: p.AgentKind, Project: p.Project, At: at},
-			lesson.ApprovalEvent{State: lesson.ApprovalDenied, By: by, Number: p.Number})
+		return tx.AddEvents(eventlog.Event{Type: lesson.EventPermission, Subject: id, Agent: p.AgentKind, Project: p.Project, At: at}.
+			With(lesson.ApprovalEvent{State: lesson.ApprovalDenied, By: by, Number: p.Number}))
 	}, nil)()
 	return revoked, err
 }

@@ -3,7 +3,6 @@ package history
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"slices"
 	"sync"
@@ -143,11 +142,8 @@ func (c *Consolidation) propose(ctx context.Context, id string, transcript Trans
 		if known = !added; err != nil || known {
 			return err
 		}
-		data, err := json.Marshal(TranscriptEvent{Persona: record.Persona, SessionID: record.SessionID, Extractor: extractor, Proposals: stored})
-		if err != nil {
-			return err
-		}
-		return tx.AddEvents(eventlog.Event{Type: EventTranscriptConsolidated, Subject: id, Agent: record.AgentID, Project: record.Project, At: at, Data: data})
+		event := eventlog.Event{Type: EventTranscriptConsolidated, Subject: id, Agent: record.AgentID, Project: record.Project, At: at}
+		return tx.AddEvents(event.With(TranscriptEvent{Persona: record.Persona, SessionID: record.SessionID, Extractor: extractor, Proposals: stored}))
 	})
 	return known, err
 }

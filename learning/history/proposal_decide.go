@@ -166,15 +166,12 @@ func (c *Consolidation) carryOut(ctx context.Context, p StoredProposal) (StoredP
 
 // settle stores where a proposal stands at last, with its event.
 func (c *Consolidation) settle(ctx context.Context, p StoredProposal, kind string) error {
-	data, err := json.Marshal(ProposalEvent{TranscriptID: p.TranscriptID, Kind: p.Kind, StoredAs: p.StoredAs, DecidedBy: p.DecidedBy})
-	if err != nil {
-		return err
-	}
 	return c.store.ChangeProposals(ctx, func(tx ProposalTx) error {
 		if err := tx.Decide(p); err != nil {
 			return err
 		}
-		return tx.AddEvents(eventlog.Event{Type: kind, Subject: p.ID, Agent: p.AgentID, Project: p.Project, At: c.now.Stamp(), Data: data})
+		event := eventlog.Event{Type: kind, Subject: p.ID, Agent: p.AgentID, Project: p.Project, At: c.now.Stamp()}
+		return tx.AddEvents(event.With(ProposalEvent{TranscriptID: p.TranscriptID, Kind: p.Kind, StoredAs: p.StoredAs, DecidedBy: p.DecidedBy}))
 	})
 }
 

@@ -3,7 +3,6 @@ package lesson
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"slices"
 	"time"
@@ -139,11 +138,10 @@ func presentPattern(pattern Pattern, at time.Time) Pattern {
 
 // PatternTold makes the event of a change to a pattern as it is after it.
 func PatternTold(kind string, pattern *Pattern, agent, reason string, at time.Time) eventlog.Event {
-	text, _ := json.Marshal(PatternEvent{ // its figures are finite and its texts valid: it cannot fail
+	return eventlog.Event{Type: kind, Subject: pattern.ID, Agent: agent, At: at}.With(PatternEvent{
 		Number: pattern.Number, Type: pattern.Type, Name: pattern.Name, Description: pattern.Description, Domain: pattern.Domain,
 		Frequency: pattern.Frequency, Confidence: pattern.At(at), Reason: reason,
 	})
-	return eventlog.Event{Type: kind, Subject: pattern.ID, Agent: agent, At: at, Data: text}
 }
 
 // EventPatternEdited is the type of the event of a pattern that somebody changed.

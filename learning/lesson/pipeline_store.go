@@ -2,7 +2,6 @@ package lesson
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -188,14 +187,6 @@ type Escalation struct {
 	To       string            `json:"to"` // an agent's id
 	Reason   string            `json:"reason"`
 	Priority learning.Severity `json:"priority"`
-}
-
-// AddEvent appends an event with its data, as JSON.
-func AddEvent(tx PipelineTx, event eventlog.Event, data any) (err error) {
-	if event.Data, err = json.Marshal(data); err != nil {
-		return err
-	}
-	return tx.AddEvents(event)
 }
 
 // PatternTx is what patterns of lessons and promotions need of a transaction.

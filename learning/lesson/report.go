@@ -3,7 +3,6 @@ package lesson
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -328,8 +327,7 @@ func (g *reporting) announce() {
 func lessonEvent(kind string, lesson *Lesson, agent string, at time.Time, data Event) eventlog.Event {
 	data.Number, data.Type, data.Domain, data.Title = lesson.Number, lesson.Type, lesson.Domain, lesson.Title
 	data.Severity, data.Level, data.Confidence = lesson.Severity, lesson.Level, lesson.At(at)
-	text, _ := json.Marshal(data) // its figures are finite and its texts valid: it cannot fail
-	return eventlog.Event{Type: kind, Subject: lesson.ID, Agent: agent, Project: lesson.Project, At: at, Data: text}
+	return eventlog.Event{Type: kind, Subject: lesson.ID, Agent: agent, Project: lesson.Project, At: at}.With(data)
 }
 
 // Bounds of a bulk call of lessons. A group is one write: large enough to share

@@ -114,5 +114,5 @@ func RestoreRule(tx PipelineTx, id string, ofLesson bool, by, note string, at ti
 			return false, err
 		}
 	}
-	return true, AddEvent(tx, eventlog.Event{Type: EventRuleRestored, Subject: id, Agent: by, At: at}, GuardEvent{Reason: note})
+	return true, tx.AddEvents(eventlog.Event{Type: EventRuleRestored, Subject: id, Agent: by, At: at}.With(GuardEvent{Reason: note}))
 }

@@ -352,11 +352,8 @@ func (p *Procedures) Stats(ctx context.Context) (Stats, error) {
 
 // addEvent tells of a change of a procedure, in its transaction.
 func addEvent(tx Tx, kind string, p Stored, agent string, at time.Time) error {
-	data, err := json.Marshal(Event{Persona: p.Persona, Name: p.Name, Version: p.Version, Category: p.Body.Category})
-	if err != nil {
-		return err
-	}
-	return tx.AddEvents(eventlog.Event{Type: kind, Subject: ID(p.Persona, p.Name), Agent: agent, At: at, Data: data})
+	event := eventlog.Event{Type: kind, Subject: ID(p.Persona, p.Name), Agent: agent, At: at}
+	return tx.AddEvents(event.With(Event{Persona: p.Persona, Name: p.Name, Version: p.Version, Category: p.Body.Category}))
 }
 
 // Shown is a procedure as callers see it, without the figures of its steps.

@@ -293,11 +293,7 @@ func addRunEvent(tx Tx, kind string, run StoredRun, step int, at time.Time) erro
 	if step >= 0 {
 		event.Step, event.Index, event.Attempt = run.Steps[step].Name, &step, run.Steps[step].Attempt
 	}
-	data, err := json.Marshal(event)
-	if err != nil {
-		return err
-	}
-	return tx.AddEvents(eventlog.Event{Type: kind, Subject: run.ID, Agent: run.AgentID, Project: run.Project, At: at, Data: data})
+	return tx.AddEvents(eventlog.Event{Type: kind, Subject: run.ID, Agent: run.AgentID, Project: run.Project, At: at}.With(event))
 }
 
 // When a step keeps failing, and a lesson is proposed.

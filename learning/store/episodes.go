@@ -153,7 +153,7 @@ func (s *Store) LastEpisodeNumber(ctx context.Context) (int64, error) {
 
 // ClearEpisodes implements episode.Store.
 func (s *Store) ClearEpisodes(ctx context.Context, clearing episode.Clearing,
-	told func(ids []string) (eventlog.Event, error), after func(ids []string),
+	told func(ids []string) eventlog.Event, after func(ids []string),
 ) (int, error) {
 	var ids []string
 	err := s.queue(ctx, func(db *gorm.DB) error {
@@ -166,11 +166,7 @@ func (s *Store) ClearEpisodes(ctx context.Context, clearing episode.Clearing,
 		if err := tx.dropEpisodes(numbers); err != nil {
 			return err
 		}
-		event, err := told(ids)
-		if err != nil {
-			return err
-		}
-		return tx.AddEvents(event)
+		return tx.AddEvents(told(ids))
 	}, func() { after(ids) })()
 	return len(ids), err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 
 	"gorm.io/gorm"
 
@@ -48,13 +47,9 @@ func (l PostLog) Events(ctx context.Context, after int64, limit int) ([]eventlog
 	rows, err := l.store.envelopes(ctx, after, limit)
 	events := make([]eventlog.Event, len(rows))
 	for i, r := range rows {
-		// Marshalling strings and whole numbers cannot fail.
-		data, _ := json.Marshal(operational.MessageEvent{
+		events[i] = eventlog.Event{Seq: r.Seq, Type: operational.EventMessageSent, Subject: r.ID, Agent: r.From, At: r.CreatedAt}.With(operational.MessageEvent{
 			ID: r.ID, Seq: r.Seq, From: r.From, To: r.To, Signal: r.Signal, Priority: r.Priority, ThreadID: r.ThreadID,
 		})
-		events[i] = eventlog.Event{
-			Seq: r.Seq, Type: operational.EventMessageSent, Subject: r.ID, Agent: r.From, At: r.CreatedAt, Data: data,
-		}
 	}
 	return events, err
 }
