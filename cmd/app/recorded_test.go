@@ -200,7 +200,7 @@ var (
 	// symbol stands for one.
 	symbol = regexp.MustCompile(`«\d+»`)
 	// figures measure this run.
-	figures = regexp.MustCompile(`(\\?"(?:lease_ms|tokens|took_ms|took_us|uptime_seconds|uptime_ms|seq|last_seq|bytes)\\?":|\bbytes |\b(?:bytes|took_us|uptime_ms): )[-+.e\d]+`)
+	figures = regexp.MustCompile(`(\\?"(?:lease_ms|tokens|took_ms|took_us|uptime_seconds|uptime_ms|seq|last_seq|bytes)\\?":|\bbytes |(?:\b|\\n)(?:bytes|took_us|uptime_ms): |\bworking ended \d+ )[-+.e\d]+`)
 	// aTime is when something was; what the router does by itself comes a little sooner or later.
 	aTime = regexp.MustCompile(`\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z| UTC)?|\d{8}T\d{6}(\.\d+)?Z|\b\d+ ?(ms|s|min|m|h|d) (ago|from now)|seq \d+|SENT \d+|\d+ of \d+ tokens`)
 	// fence is the mark around memory, which no text of memory can know before.
