@@ -12,6 +12,7 @@ import (
 	"github.com/skillrouter/skillrouter/cmd/config"
 	"github.com/skillrouter/skillrouter/cmd/locate"
 	"github.com/skillrouter/skillrouter/internal/errs"
+	"github.com/skillrouter/skillrouter/router"
 	"github.com/skillrouter/skillrouter/router/client"
 )
 
@@ -176,11 +177,11 @@ func TestNoSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checks, err := c.System.Doctor(t.Context())
+	found, err := client.Ask(t.Context(), c, router.SystemService.Doctor)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, check := range checks {
+	for _, check := range found.Checks {
 		if check.Name == "socket" && (check.OK || !strings.Contains(check.Detail, "longer than 100 bytes")) {
 			t.Errorf("doctor says %+v", check)
 		}

@@ -173,11 +173,11 @@ func (s *secured) shows(t *testing.T) int64 {
 // certificateCheck is what doctor says of the certificate.
 func (s *secured) certificateCheck(t *testing.T) router.SystemCheck {
 	t.Helper()
-	checks, err := overSocket(t, s.cfg.Data).System.Doctor(t.Context())
+	found, err := client.Ask(t.Context(), overSocket(t, s.cfg.Data), router.SystemService.Doctor)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, check := range checks {
+	for _, check := range found.Checks {
 		if check.Name == "certificate" {
 			return check
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/skillrouter/skillrouter/learning/knowledge"
 	"github.com/skillrouter/skillrouter/router"
 	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/client/clienttest"
 	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
@@ -51,7 +52,7 @@ func transferringIn(t *testing.T, cfg config.Config) *client.Client {
 
 func exported(t *testing.T, c *client.Client, query transfer.ExportQuery) (records []transfer.Record) {
 	t.Helper()
-	if err := c.Transfer.Export(t.Context(), query, func(r transfer.Record) error {
+	if err := clienttest.Export(t.Context(), c, query, func(r transfer.Record) error {
 		records = append(records, r)
 		return nil
 	}); err != nil {
@@ -297,7 +298,7 @@ func TestExportSelects(t *testing.T) {
 		}
 	}
 	for _, query := range []transfer.ExportQuery{{Kinds: []string{"x"}}, {Kinds: []string{router.KindFact}, Project: "shop"}, {Project: "\x00"}} {
-		if err := c.Transfer.Export(t.Context(), query, func(transfer.Record) error { return nil }); errs.CodeOf(err) != errs.Invalid {
+		if err := clienttest.Export(t.Context(), c, query, func(transfer.Record) error { return nil }); errs.CodeOf(err) != errs.Invalid {
 			t.Errorf("%+v: %v", query, err)
 		}
 	}
@@ -395,7 +396,7 @@ func TestExportBroken(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			if err := c.Transfer.Export(t.Context(), transfer.ExportQuery{}, func(transfer.Record) error { return nil }); err == nil {
+			if err := clienttest.Export(t.Context(), c, transfer.ExportQuery{}, func(transfer.Record) error { return nil }); err == nil {
 				t.Error("it passes for a whole one")
 			}
 		})

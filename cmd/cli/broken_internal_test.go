@@ -47,10 +47,10 @@ func TestBrokenOffIsSaid(t *testing.T) {
 		says string
 	}{
 		"import": {func(s *shell) error {
-			return s.importFrom(t.Context(), c.Transfer, lines, importOptions{from: "jsonl"}, knowledge.Draft{})
+			return s.importFrom(t.Context(), c, lines, importOptions{from: "jsonl"}, knowledge.Draft{})
 		}, "the import broke off; what was stored remains, and it can be repeated"},
 		"learn": {func(s *shell) error {
-			l := &records.Learner{Learn: c.Incidents.Learn, Known: map[string]history.Source{}, Named: true}
+			l := &records.Learner{Learn: learnBy(c), Known: map[string]history.Source{}, Named: true}
 			_, err := s.readRecords(t.Context(), l, &learnOptions{paths: []string{record}})
 			return err
 		}, "the reading broke off; what was learned remains, and it can be run again"},

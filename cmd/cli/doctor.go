@@ -106,11 +106,11 @@ func (s *shell) examine(ctx context.Context) (diagnosis, error) {
 	if skew := time.Since(health.Timestamp).Abs(); !health.Timestamp.IsZero() {
 		d.add("clocks", skew < 5*time.Second, "the router's and this one are %s apart", skew.Round(time.Millisecond))
 	}
-	checks, err := c.System.Doctor(ctx)
+	examined, err := client.Ask(ctx, c, router.SystemService.Doctor)
 	if err != nil {
 		d.add("examination", false, "%s", explain(err))
 	}
-	d.Checks = append(d.Checks, checks...)
+	d.Checks = append(d.Checks, examined.Checks...)
 	return d, nil
 }
 
@@ -174,7 +174,7 @@ func (s *shell) proveOffline(ctx context.Context) error {
 		return usageError{errors.New(explain(err))}
 	}
 	proof := offlineProof{Airgapped: true, Router: true}
-	said, err := c.System.Outbounds(ctx)
+	said, err := client.Ask(ctx, c, router.SystemService.Outbound)
 	proof.Places, proof.Enforced = said.Places, said.Enforced
 	if errs.CodeOf(err) == errs.Unavailable {
 		proof.Router, proof.Enforced = false, settings.Airgapped

@@ -83,7 +83,7 @@ func (s *shell) exportRecords(ctx context.Context, c *client.Client, query trans
 	bar := s.bar("exporting", -1)
 	defer func() { _ = bar.Exit() }()
 	lines := func(visit func(string, []byte) error) error {
-		return c.Transfer.Lines(ctx, query, func(kind string, line []byte) error {
+		return c.Export(ctx, query, func(kind string, line []byte) error {
 			out.Records[kind]++
 			_ = bar.Add(len(line)) // a bar that cannot be drawn changes nothing
 			return visit(kind, line)

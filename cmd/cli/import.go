@@ -58,7 +58,7 @@ little trust, and secrets are cut out. "import undo ID" takes back what an impor
 		if slices.Contains([]string{"claude-md", "markdown", "beads"}, what.from) {
 			defaults.Project = cmp.Or(defaults.Project, s.project())
 		}
-		return s.importFrom(ctx, c.Transfer, path, what, defaults)
+		return s.importFrom(ctx, c, path, what, defaults)
 	})
 	cmd.AddCommand(s.importList(), s.importUndo())
 	return cmd

@@ -55,7 +55,7 @@ type imported struct {
 // importing is an import under way.
 type importing struct {
 	ctx    context.Context
-	to     client.Transfer
+	to     *client.Client
 	out    imported
 	source string        // what is imported, for the list of imports
 	report *json.Encoder // nil: none
@@ -81,7 +81,7 @@ func formatList() string {
 	return b.String()
 }
 
-func (s *shell) importFrom(ctx context.Context, to client.Transfer, path string, what importOptions, defaults knowledge.Draft) (err error) {
+func (s *shell) importFrom(ctx context.Context, to *client.Client, path string, what importOptions, defaults knowledge.Draft) (err error) {
 	format, err := exchange.FormatOf(what.from)
 	if err != nil {
 		return usageError{errors.New(explain(err))}
@@ -183,7 +183,7 @@ func (i *importing) send() {
 		request.Records = append(request.Records, item.Record)
 	}
 	var taken transfer.Imported
-	if taken, i.err = i.to.Import(i.ctx, request); i.err != nil {
+	if taken, i.err = client.Send(i.ctx, i.to, transfer.Service.Import, request); i.err != nil {
 		return
 	}
 	if len(taken.Results) != len(i.batch) {

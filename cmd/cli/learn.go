@@ -104,35 +104,33 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 		return usagef("--accept-seen must be a number of sessions")
 	}
 	var c *client.Client
-	var incidents recordedFailures
 	if o.dry { // needs no router, and starts none
 		scratch, drop, err := scratchStore(ctx)
 		if err != nil {
 			return err
 		}
 		defer drop()
-		incidents = history.New(scratch, learning.Options{})
+		c = client.Beside(history.New(scratch, learning.Options{}))
 		ctx = principal.With(ctx, principal.System())
 	} else {
 		var err error
 		if c, err = s.connect(ctx); err != nil {
 			return err
 		}
-		incidents = c.Incidents
 	}
 	if o.forget {
-		gone, err := incidents.Forget(ctx, o.project)
+		gone, err := client.Send(ctx, c, history.Service.Forget, o.project)
 		return printed(s, gone, err, func(w io.Writer, gone history.Forgotten) {
 			fmt.Fprintf(w, "Forgot %d failures and %d steps.\n", gone.Incidents, gone.Steps)
 		})
 	}
 	out := learnedHistory{Projects: []learnedProject{}}
-	reader, err := s.readHistory(ctx, incidents, o, &out)
+	reader, err := s.readHistory(ctx, c, o, &out)
 	if err != nil {
 		return err
 	}
 	decide := func(decision history.Decision, changed *int) error {
-		if c != nil { // a dry run knows full ids only
+		if !o.dry { // a dry run knows full ids only
 			if err := fullIDs(ctx, c, "incidents", decision.IDs); err != nil {
 				return err
 			}
@@ -140,7 +138,7 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 		if len(decision.IDs) == 0 && decision.Seen == 0 {
 			return nil
 		}
-		done, err := incidents.Accept(ctx, decision)
+		done, err := client.Send(ctx, c, history.Service.Accept, decision)
 		*changed += done.Changed
 		return err
 	}
@@ -158,7 +156,7 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 		if o.everything {
 			filter.Sessions, filter.Limit = 0, history.MaxLimit
 		}
-		page, err := incidents.List(ctx, filter)
+		page, err := client.Send(ctx, c, history.Service.List, filter)
 		if err != nil {
 			return err
 		}
@@ -170,21 +168,19 @@ func (s *shell) learn(ctx context.Context, o *learnOptions) error {
 	return printed(s, out, nil, printLearned)
 }
 
-// recordedFailures is what learning asks of a router's history.Service, or of one of its own.
-type recordedFailures interface {
-	Learn(ctx context.Context, draft history.Draft) (history.Learned, error)
-	Sources(ctx context.Context, filter history.SourceFilter) (history.SourcePage, error)
-	List(ctx context.Context, filter history.Filter) (history.Page, error)
-	Accept(ctx context.Context, decision history.Decision) (history.Decided, error)
-	Forget(ctx context.Context, project string) (history.Forgotten, error)
+// learnBy has a router learn, or a service beside it.
+func learnBy(c *client.Client) func(ctx context.Context, draft history.Draft) (history.Learned, error) {
+	return func(ctx context.Context, draft history.Draft) (history.Learned, error) {
+		return client.Send(ctx, c, history.Service.Learn, draft)
+	}
 }
 
 // readHistory finds records and has them learned.
-func (s *shell) readHistory(ctx context.Context, incidents recordedFailures, o *learnOptions, out *learnedHistory) (*records.Learner, error) {
+func (s *shell) readHistory(ctx context.Context, c *client.Client, o *learnOptions, out *learnedHistory) (*records.Learner, error) {
 	l := &records.Learner{
-		Learn: incidents.Learn, Known: map[string]history.Source{}, Project: o.project, Named: o.named, AgentID: o.agent, ProjectOf: s.projectOf(),
+		Learn: learnBy(c), Known: map[string]history.Source{}, Project: o.project, Named: o.named, AgentID: o.agent, ProjectOf: s.projectOf(),
 	}
-	known, err := incidents.Sources(ctx, history.SourceFilter{})
+	known, err := client.Send(ctx, c, history.Service.Sources, history.SourceFilter{})
 	if err != nil {
 		return nil, err
 	}

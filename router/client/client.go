@@ -67,20 +67,23 @@ type Options struct {
 
 // Client speaks to the router at one address. Its fields are what is no plain operation (see Send). It is safe for use by several goroutines.
 type Client struct {
-	Lessons   Lessons
-	Incidents Incidents
-	Mailbox   Mailbox
-	Persons   Persons
-	System    System
-	Transfer  Transfer
-	Feed      Feed // everything that happens
+	Lessons Lessons
+	Mailbox Mailbox
+	Persons Persons
+	System  System
+	Feed    Feed // everything that happens
 
 	base    string // without a slash at its end
 	called  string // as requests name it: base, or the same by plain HTTP over a connection of Options.Connect
 	options Options
 	http    *http.Client
 	person  atomic.Pointer[string] // the secret of a person's session
+	beside  any                    // a service in this process, which Send calls in the router's place
 }
+
+// Beside is a client of a service in this process, for a command that does the same on a router and on what it has read
+// itself. It can Send alone.
+func Beside(service any) *Client { return &Client{beside: service} }
 
 // New makes a Client for the router at baseURL, such as http://127.0.0.1:8025.
 // It connects to nothing. A URL that is none of http or https, or that bears a
@@ -135,8 +138,7 @@ func New(baseURL string, options Options) (*Client, error) {
 	c.Mailbox = Mailbox{c}
 	c.Persons = Persons{c}
 	c.Feed = Feed{c}
-	c.Transfer = Transfer{c}
-	c.Lessons, c.Incidents = Lessons{c}, Incidents{c}
+	c.Lessons = Lessons{c}
 	return c, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/skillrouter/skillrouter/learning/knowledge"
 	"github.com/skillrouter/skillrouter/operational"
 	"github.com/skillrouter/skillrouter/router/client"
+	"github.com/skillrouter/skillrouter/router/client/clienttest"
 )
 
 func TestNewRefuses(t *testing.T) {
@@ -119,7 +120,7 @@ func TestRequests(t *testing.T) {
 		{"agent", func() error { _, err := client.Send(ctx, c, comms.PresenceService.Agent, "a:b"); return err }, "GET /api/agents/a:b", ""},
 		{"agent named as the parent folder", func() error { _, err := client.Send(ctx, c, comms.PresenceService.Agent, ".."); return err }, "GET /api/agents/%2E%2E", ""},
 		{"entry with a slash", func() error { _, err := client.Send(ctx, c, knowledge.Service.Entry, "a/b?c"); return err }, "GET /api/knowledge/a%2Fb%3Fc", ""},
-		{"delete", func() error { return client.Have(ctx, c, knowledge.Service.Delete, "k1") }, "DELETE /api/knowledge/k1", ""},
+		{"delete", func() error { return clienttest.Have(ctx, c, knowledge.Service.Delete, "k1") }, "DELETE /api/knowledge/k1", ""},
 		{"inbox", func() error {
 			_, err := client.Send(ctx, c, comms.MailboxService.Inbox, comms.InboxQuery{AgentID: "a", Since: 3, Unacked: true})
 			return err

@@ -11,31 +11,17 @@ import (
 	"github.com/skillrouter/skillrouter/router/transfer"
 )
 
-// Transfer is transfer.Service over HTTP.
-type Transfer struct{ c *Client }
-
-// Export implements transfer.Service.
-func (t Transfer) Export(ctx context.Context, query transfer.ExportQuery, visit func(transfer.Record) error) error {
-	return t.Lines(ctx, query, func(kind string, line []byte) error {
-		record, err := transfer.DecodeRecord(kind, line)
-		if err != nil {
-			return errs.Wrap(errs.Unavailable, err, "%s sent a record that cannot be read", t.c.base)
-		}
-		return visit(record)
-	})
-}
-
 // maxLine bounds a line of an export, in bytes: the largest memory, each byte of it escaped.
 const maxLine = 16 << 20
 
-// Lines visits the lines of an export as the router sends them, which are not
+// Export visits the lines of an export as the router sends them, which are not
 // to be kept. It fails if the export has not its end.
-func (t Transfer) Lines(ctx context.Context, query transfer.ExportQuery, visit func(kind string, line []byte) error) error {
+func (c *Client) Export(ctx context.Context, query transfer.ExportQuery, visit func(kind string, line []byte) error) error {
 	reader, writer := io.Pipe()
 	defer reader.Close() // the router's end is closed too, if a visit gave up
 	streamed := make(chan error, 1)
 	go func() {
-		err := t.c.stream(ctx, at("/api/export").with(query), "application/x-ndjson", writer)
+		err := c.stream(ctx, at("/api/export").with(query), "application/x-ndjson", writer)
 		writer.CloseWithError(err)
 		streamed <- err
 	}()
@@ -49,7 +35,7 @@ func (t Transfer) Lines(ctx context.Context, query transfer.ExportQuery, visit f
 			Records int    `json:"records"`
 		}
 		if err := json.Unmarshal(line, &head); err != nil {
-			return errs.Wrap(errs.Unavailable, err, "%s sent a line that is no record", t.c.base)
+			return errs.Wrap(errs.Unavailable, err, "%s sent a line that is no record", c.base)
 		}
 		if head.Kind == "end" {
 			ended = head.Records == records
@@ -67,7 +53,7 @@ func (t Transfer) Lines(ctx context.Context, query transfer.ExportQuery, visit f
 		return err
 	}
 	if !ended {
-		return errs.Errorf(errs.Unavailable, "the export of %s has no end: it broke off after %d records", t.c.base, records)
+		return errs.Errorf(errs.Unavailable, "the export of %s has no end: it broke off after %d records", c.base, records)
 	}
 	return nil
 }

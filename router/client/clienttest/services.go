@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/operation"
 	"github.com/skillrouter/skillrouter/learning/episode"
 	"github.com/skillrouter/skillrouter/learning/experience"
 	"github.com/skillrouter/skillrouter/learning/fact"
@@ -20,7 +21,24 @@ import (
 	"github.com/skillrouter/skillrouter/router"
 	"github.com/skillrouter/skillrouter/router/client"
 	"github.com/skillrouter/skillrouter/router/session"
+	"github.com/skillrouter/skillrouter/router/transfer"
 )
+
+// Have calls an operation that takes one thing and answers nothing.
+func Have[S, In any](ctx context.Context, c *client.Client, method func(S, context.Context, In) error, in In) error {
+	return c.Do(ctx, operation.Find(method), new(struct{}), in)
+}
+
+// Export visits the records of an export, as transfer.Service does.
+func Export(ctx context.Context, c *client.Client, query transfer.ExportQuery, visit func(transfer.Record) error) error {
+	return c.Export(ctx, query, func(kind string, line []byte) error {
+		record, err := transfer.DecodeRecord(kind, line)
+		if err != nil {
+			return err
+		}
+		return visit(record)
+	})
+}
 
 // Presence is comms.PresenceService over HTTP.
 type Presence struct{ C *client.Client }
@@ -82,7 +100,7 @@ type Knowledge struct{ C *client.Client }
 var _ knowledge.Service = Knowledge{}
 
 func (k Knowledge) Delete(ctx context.Context, id string) error {
-	return client.Have(ctx, k.C, knowledge.Service.Delete, id)
+	return Have(ctx, k.C, knowledge.Service.Delete, id)
 }
 
 func (k Knowledge) Entry(ctx context.Context, id string) (knowledge.Knowledge, error) {
@@ -107,7 +125,7 @@ type Episodes struct{ C *client.Client }
 var _ episode.Service = Episodes{}
 
 func (e Episodes) Delete(ctx context.Context, ref string) error {
-	return client.Have(ctx, e.C, episode.Service.Delete, ref)
+	return Have(ctx, e.C, episode.Service.Delete, ref)
 }
 
 func (e Episodes) Edit(ctx context.Context, ref string, patch episode.Patch) (episode.Episode, error) {
@@ -472,7 +490,7 @@ func (f Facts) Categories(ctx context.Context, persona string) ([]fact.Category,
 }
 
 func (f Facts) Forget(ctx context.Context, ref fact.Ref) error {
-	return client.Have(ctx, f.C, fact.Service.Forget, ref)
+	return Have(ctx, f.C, fact.Service.Forget, ref)
 }
 
 func (f Facts) Recall(ctx context.Context, ref fact.Ref) (fact.Fact, error) {
@@ -505,7 +523,7 @@ func (p Procedures) Abandon(ctx context.Context, id string, reason string) (proc
 }
 
 func (p Procedures) Delete(ctx context.Context, ref procedure.Ref) error {
-	return client.Have(ctx, p.C, procedure.Service.Delete, ref)
+	return Have(ctx, p.C, procedure.Service.Delete, ref)
 }
 
 func (p Procedures) List(ctx context.Context, filter procedure.Filter) (procedure.Page, error) {
@@ -636,7 +654,7 @@ func (v Verdicts) Answered(ctx context.Context, id string, draft verdict.Draft) 
 }
 
 func (v Verdicts) Dismiss(ctx context.Context, id string) error {
-	return client.Have(ctx, v.C, verdict.Service.Dismiss, id)
+	return Have(ctx, v.C, verdict.Service.Dismiss, id)
 }
 
 func (v Verdicts) Gaps(ctx context.Context, query verdict.GapQuery) (verdict.GapPage, error) {
