@@ -157,14 +157,7 @@ func (f *front) serveAside(w http.ResponseWriter, r *http.Request) bool {
 
 // drain waits until calls under way have ended, or grace has.
 func drain(grace context.Context, calls *atomic.Int64) {
-	look := time.NewTicker(drainEvery)
-	defer look.Stop()
-	for calls.Load() > 0 {
-		select {
-		case <-look.C:
-		case <-grace.Done():
-			return
-		}
+	for calls.Load() > 0 && committer.Pause(grace, drainEvery) == nil {
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/skillrouter/skillrouter/cmd/hook/respond"
 	"github.com/skillrouter/skillrouter/cmd/locate"
+	"github.com/skillrouter/skillrouter/internal/committer"
 	"github.com/skillrouter/skillrouter/internal/file"
 	"github.com/skillrouter/skillrouter/internal/lazyregexp"
 	"github.com/skillrouter/skillrouter/learning/episode"
@@ -89,15 +90,8 @@ func (m *memoryFor) stay(ctx context.Context) {
 	if m.file == "" {
 		return
 	}
-	again := time.NewTicker(contextEvery)
-	defer again.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-again.C:
-			m.refresh(ctx)
-		}
+	for committer.Pause(ctx, contextEvery) == nil {
+		m.refresh(ctx)
 	}
 }
 

@@ -154,8 +154,6 @@ func (f *Follower) Wait(ctx context.Context, after Heads) bool {
 
 // Run follows until ctx ends. It returns ErrBack where the node must begin anew. What fails is done again.
 func (f *Follower) Run(ctx context.Context) error {
-	next := time.NewTimer(followEvery)
-	defer next.Stop()
 	failing := false
 	for {
 		rung := f.look.Wait()
@@ -176,11 +174,7 @@ func (f *Follower) Run(ctx context.Context) error {
 			f.options.Log.InfoContext(ctx, "what is new is read again")
 		}
 		failing = err != nil
-		next.Reset(wait)
-		select {
-		case <-rung:
-		case <-next.C:
-		case <-ctx.Done():
+		if committer.PauseUntil(ctx, wait, rung) != nil {
 			return nil
 		}
 	}

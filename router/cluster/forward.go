@@ -188,13 +188,7 @@ func (f *Forward) ServeOr(w http.ResponseWriter, r *http.Request, instead http.H
 
 // hold waits a moment for another node to write.
 func (f *Forward) hold(ctx, writes context.Context) {
-	moment := time.NewTimer(holdFor)
-	defer moment.Stop()
-	select {
-	case <-writes.Done():
-	case <-moment.C:
-	case <-ctx.Done():
-	}
+	_ = committer.PauseUntil(ctx, holdFor, writes.Done())
 }
 
 // Ask has the writer say whether a caller may make a request. If so, then answers it, and else the writer's answer is the caller's.

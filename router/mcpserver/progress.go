@@ -5,10 +5,12 @@ package mcpserver
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/skillrouter/skillrouter/internal/committer"
 	"github.com/skillrouter/skillrouter/internal/errs"
 )
 
@@ -30,28 +32,17 @@ func (s *Server) tellProgress(next mcp.MethodHandler) mcp.MethodHandler {
 			return next(ctx, method, req) // a tool that is none of ours tells its own
 		}
 		begin := time.Now()
-		ticker := time.NewTicker(s.progressEvery)
-		ended, stopped := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(stopped)
-			defer ticker.Stop()
-			for {
-				select {
-				case <-ended:
-					return
-				case <-ctx.Done():
-					return
-				case <-ticker.C:
-					_ = session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // the client may be gone
-						ProgressToken: params.GetProgressToken(), Progress: time.Since(begin).Seconds(), Message: "under way",
-					})
-				}
+		underWay, answered := context.WithCancel(ctx)
+		var telling sync.WaitGroup
+		telling.Go(func() {
+			for committer.Pause(underWay, s.progressEvery) == nil {
+				_ = session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // the client may be gone
+					ProgressToken: params.GetProgressToken(), Progress: time.Since(begin).Seconds(), Message: "under way",
+				})
 			}
-		}()
-		defer func() {
-			close(ended)
-			<-stopped // nothing may be said after the answer
-		}()
+		})
+		defer telling.Wait() // nothing may be said after the answer
+		defer answered()
 		return next(ctx, method, req)
 	}
 }

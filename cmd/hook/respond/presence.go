@@ -15,6 +15,7 @@ import (
 	"github.com/skillrouter/skillrouter/cmd/hook"
 	"github.com/skillrouter/skillrouter/cmd/locate"
 	"github.com/skillrouter/skillrouter/comms"
+	"github.com/skillrouter/skillrouter/internal/committer"
 	"github.com/skillrouter/skillrouter/internal/safetext"
 	"github.com/skillrouter/skillrouter/internal/strictjson"
 	"github.com/skillrouter/skillrouter/operational"
@@ -190,18 +191,11 @@ func (a *attendance) look(ctx context.Context, since int64) error {
 
 // wait waits a little for the check-in; what was heard is to be told then (note, spoken).
 func (a *attendance) wait(ctx context.Context, wait time.Duration) error {
+	_ = committer.PauseUntil(ctx, wait-time.Since(a.begun), a.done)
 	select {
 	case <-a.done: // it is told, though the time be up too
 	default:
-		limit := time.NewTimer(wait - time.Since(a.begun))
-		defer limit.Stop()
-		select {
-		case <-a.done:
-		case <-limit.C:
-			return nil // the guard's answer does not wait for it
-		case <-ctx.Done():
-			return nil
-		}
+		return nil // the guard's answer does not wait for it
 	}
 	a.heard = a.err == nil
 	return a.err
