@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/skillrouter/skillrouter/cmd/config"
+	"github.com/skillrouter/skillrouter/cmd/locate"
 	"github.com/skillrouter/skillrouter/internal/database/postgres"
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/router"
@@ -78,15 +78,7 @@ func bellServer(c config.Config) router.Outbound {
 // OnThisMachine tells whether an address is loopback's, by its form: no name but localhost is looked up.
 func OnThisMachine(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	host := u.Hostname()
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
+	return err == nil && locate.Loopback(u)
 }
 
 // outbounds is Outbounds of this App, with the mesh's peers as they were read at its start.

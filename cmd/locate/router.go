@@ -125,11 +125,11 @@ func Same(a, b string) bool {
 
 // Loopback tells whether a URL names this machine's loopback.
 func Loopback(u *url.URL) bool {
-	if u.Hostname() == "localhost" {
+	if strings.EqualFold(u.Hostname(), "localhost") {
 		return true
 	}
 	ip, err := netip.ParseAddr(u.Hostname())
-	return err == nil && ip.IsLoopback()
+	return err == nil && ip.Unmap().IsLoopback()
 }
 
 const (
