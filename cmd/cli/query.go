@@ -115,15 +115,11 @@ With --why, what is in it and what was left out is printed to standard error.`,
 }
 
 func (s *shell) showCommand() *cobra.Command {
-	var showing contexts.Showing
-	return s.calls(command{
-		use: "show HANDLE...", short: "Show whole texts by their handles", into: []any{&showing.Handles},
+	return s.does(command{
+		use: "show HANDLE...", short: "Show whole texts by their handles", do: contexts.Service.Show, words: []string{"handles"},
 		long: `Shows the whole texts of entries, by the handles that an index of the memory has, such as k7f3. An id, or its
 beginning, works too. It fails if nothing is found.`,
-		flags: s.flags(&showing, "agent"),
-	}, func(ctx context.Context, c *client.Client) error {
-		found, err := client.Send(ctx, c, contexts.Service.Show, showing)
-		return printed(s, found, err, func(w io.Writer, found contexts.Context) { fmt.Fprint(w, found.Text) })
+		show: func(w io.Writer, found contexts.Context) { fmt.Fprint(w, found.Text) },
 	})
 }
 
