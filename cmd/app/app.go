@@ -328,12 +328,6 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// beyondLoopback tells whether others than this machine can reach the listener.
-func beyondLoopback(address net.Addr) bool {
-	tcp, ok := address.(*net.TCPAddr)
-	return ok && !tcp.IP.IsLoopback()
-}
-
 // life starts components in order and stops them in reverse order, each only
 // when the one started after it has ended. It rolls a half-finished start back
 // in the same way.

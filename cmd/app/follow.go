@@ -225,7 +225,8 @@ var errElsewhere = errs.Errorf(errs.Unavailable, "the node that writes answers t
 
 // Check implements guard.Service.
 func (g guardsAside) Check(ctx context.Context, action rule.Action) (guard.Checked, error) {
-	alone := g.aside.alone() || isInstead(ctx)
+	instead, _ := ctx.Value(insteadKey{}).(bool)
+	alone := g.aside.alone() || instead
 	checked, sure, err := g.Guards.CheckAside(ctx, action, alone)
 	switch {
 	case err != nil:
@@ -361,11 +362,6 @@ type readCloser struct {
 // insteadKey marks the check of a node that answers in the place of one which does not.
 type insteadKey struct{}
 
-func isInstead(ctx context.Context) bool {
-	is, _ := ctx.Value(insteadKey{}).(bool)
-	return is
-}
-
 // follow has the node answer by what it knows, as far as it can, until ctx ends. What goes wrong is begun anew.
 func (a *App) follow(ctx context.Context) {
 	for first := true; ctx.Err() == nil; first = false {
@@ -499,15 +495,11 @@ func (f *following) take(ctx context.Context, from, to cluster.Heads) error {
 // readSlow reads what leaves no event, until ctx ends. It may be tens of thousands of rows, and what leaves events does not wait for it.
 func (f *following) readSlow(ctx context.Context) error {
 	for committer.Pause(ctx, slowEvery) == nil {
-		if f.stale.Swap(false) && f.loadSlow(ctx) != nil {
+		if f.stale.Swap(false) && errors.Join(f.incidents.Load(ctx), f.verdicts.Load(ctx)) != nil {
 			f.stale.Store(true) // it is read again
 		}
 	}
 	return nil
-}
-
-func (f *following) loadSlow(ctx context.Context) error {
-	return errors.Join(f.incidents.Load(ctx), f.verdicts.Load(ctx))
 }
 
 // errSwept has a node begin anew that has missed events which were removed meanwhile.

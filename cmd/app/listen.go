@@ -202,7 +202,7 @@ func (a *App) needsToken() bool {
 		return true
 	}
 	for _, d := range a.doors {
-		if beyondLoopback(d.listener.Addr()) {
+		if tcp, is := d.listener.Addr().(*net.TCPAddr); is && !tcp.IP.IsLoopback() {
 			return true
 		}
 	}

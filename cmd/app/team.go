@@ -18,7 +18,6 @@ import (
 	"github.com/skillrouter/skillrouter/learning/episode"
 	"github.com/skillrouter/skillrouter/learning/escalation"
 	"github.com/skillrouter/skillrouter/learning/guard/rule"
-	"github.com/skillrouter/skillrouter/learning/lesson"
 	"github.com/skillrouter/skillrouter/learning/propagation"
 	learningstore "github.com/skillrouter/skillrouter/learning/store"
 	"github.com/skillrouter/skillrouter/operational"
@@ -63,12 +62,6 @@ type crossingServices struct {
 // escalations are the escalations as callers see them.
 func (b crossingServices) escalations() operational.EscalationService {
 	return router.SettledEscalations{EscalationService: b.escalation, Crossing: b.service}
-}
-
-// relevance is how much each part of a lesson's relevance counts.
-func (a *App) relevance() lesson.RelevanceWeights {
-	similarity := a.config.Ranking.SimilarityWeight
-	return lesson.RelevanceWeights{Similarity: similarity, Recency: 1 - similarity}
 }
 
 // cross builds what carries events from one domain to the other. Its Crossing has yet to run.

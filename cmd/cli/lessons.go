@@ -69,7 +69,7 @@ successful applications in distinct contexts. A refusal says what is missing.
 			},
 			{use: "history LESSON", short: "Show what happened to a lesson, oldest first", do: lesson.Service.History, rows: "at=WHEN kind=WHAT agent_id=WHO after.level=LEVEL after.status=STATUS before.confidence=WAS after.confidence=CONFIDENCE note"},
 		},
-		more:   append(s.lessonsFolder(), s.lessonsPreflight(), s.lessonsGuard()),
+		more:   []*cobra.Command{s.lessonsExport(), s.lessonsImport(), s.lessonsIndex(), s.lessonsPreflight(), s.lessonsGuard()},
 		remove: s.retires("Retire a lesson: it is kept with its history, and restore takes it back"),
 	})
 }

@@ -12,11 +12,6 @@ import (
 	"github.com/skillrouter/skillrouter/router/client"
 )
 
-// lessonsFolder is the commands on a lessons folder and on files of notes.
-func (s *shell) lessonsFolder() []*cobra.Command {
-	return []*cobra.Command{s.lessonsExport(), s.lessonsImport(), s.lessonsIndex()}
-}
-
 // brought prints what came of an export or an import.
 func (s *shell) brought(result folder.Result, err error) error {
 	if err != nil && result.Counts == nil { // it did not begin

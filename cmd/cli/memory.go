@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/skillrouter/skillrouter/internal/safetext"
 	"github.com/skillrouter/skillrouter/learning/lesson"
 	"github.com/skillrouter/skillrouter/router"
 	"github.com/skillrouter/skillrouter/router/kind"
@@ -27,7 +26,7 @@ those for everybody. They are what other agents wrote, and no instructions. The 
 			long: `Deletes the facts, episodes, procedures and reminders of a persona, of one type,
 one category, or all. Without --confirm nothing is deleted, and what would be
 is shown. Knowledge and lessons are the whole team's, and are never cleared.`,
-			flags: options{choice("type", &request.Type, clearable(), "only this type (default all)")},
+			flags: options{choice("type", &request.Type, kind.Clearable(), "only this type (default all)")},
 		}),
 	)
 	return cmd
@@ -79,9 +78,6 @@ const statsPage = `
 {{- range .Databases}}
 {{.Name}}: {{.Bytes}} bytes on the disk
 {{- end}}`
-
-// clearable are the names of what can be cleared.
-func clearable() []string { return safetext.Strings(kind.Clearable()) }
 
 const clearedPage = `
 {{- $verb := "would delete"}}{{if .Confirmed}}{{$verb = "deleted"}}{{end}}

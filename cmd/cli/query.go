@@ -32,7 +32,8 @@ func (s *shell) queryCommand() *cobra.Command {
 			return err
 		}
 		answer = relevantOf(answer, least, shown)
-		return s.printOr(answered(answer) == 0, answer, func(w io.Writer) { printAnswer(w, answer) })
+		// That no agent is stale is an answer too.
+		return s.printOr(len(answer.Items)+len(answer.Summary) == 0, answer, func(w io.Writer) { printAnswer(w, answer) })
 	})
 }
 
@@ -42,11 +43,6 @@ func relevantOf(a router.Answer, least float64, shown bool) router.Answer {
 	a.Items = learning.Relevant(a.Items, least, shown, func(i router.Item) float64 { return cmp.Or(i.Relevance, 1) })
 	a.Count = len(a.Items)
 	return a
-}
-
-// answered counts what an answer has.
-func answered(a router.Answer) int {
-	return len(a.Items) + len(a.Summary) // to say that no agent is stale is an answer too
 }
 
 // printAnswer prints an answer.

@@ -123,16 +123,12 @@ func (m *memoryFor) context(ctx context.Context) (string, error) {
 	}
 	defer c.Close()
 	agent, project := m.wrapper.beat.AgentID, m.wrapper.shell.place().WorkProject(m.wrapper.beat.ProjectPath)
-	request := contexts.Request{Start: true, Budget: respond.StartBudget, AgentID: agent, Project: project, SessionID: m.session(), Folder: workTree()}
+	request := contexts.Request{Start: true, Budget: respond.StartBudget, AgentID: agent, Project: project, Folder: workTree()}
+	request.SessionID = fmt.Sprintf("run-%d-%d", os.Getpid(), m.began.UnixMilli()) // a session is told nothing twice in one writing
 	request.Task = strings.TrimSpace(first(m.wrapper.beat.CurrentTask, respond.BranchWords(m.wrapper.beat.ProjectPath)))
 	request.Subfolder, request.Branch = locate.Within(workingFolder())
 	known, err := client.Send(ctx, c, contexts.Service.Build, request)
 	return strings.TrimSpace(known.Text), err
-}
-
-// session names this run as a session that is told nothing twice in one writing.
-func (m *memoryFor) session() string {
-	return fmt.Sprintf("run-%d-%d", os.Getpid(), m.began.UnixMilli())
 }
 
 // end puts the file back and records how the command went.

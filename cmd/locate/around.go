@@ -69,7 +69,7 @@ func (a *Around) root(p Place, file string, folder bool) {
 		return
 	}
 	for i := range a.Roots {
-		if below(a.Roots[i].Path, filepath.ToSlash(file)) && !hasRepository(file, a.Roots[i].Path) && !named(file, a.Roots[i].Path) {
+		if below(a.Roots[i].Path, filepath.ToSlash(file)) && !between(file, a.Roots[i].Path, ".git") && !between(file, a.Roots[i].Path, ProjectFile) {
 			return
 		}
 	}
@@ -110,10 +110,6 @@ func between(file, root, name string) bool {
 	}
 	return false
 }
-
-func hasRepository(file, root string) bool { return between(file, root, ".git") }
-
-func named(file, root string) bool { return between(file, root, ProjectFile) }
 
 // RepositoryOf is the working folder that a file lies in, and all names that its project may go by: that of the
 // repository, and those that its folders are given by a ProjectFile, so that whoever calls the files by one of them is

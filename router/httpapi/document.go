@@ -163,16 +163,11 @@ func (s *Server) describePlain(document *huma.OpenAPI) {
 		}
 		op.OperationID = operationID(op.Method, op.Path)
 		if op.Responses["default"] == nil && !strings.HasPrefix(op.Path, chatPath) { // errors of /v1 have OpenAI's shape
-			op.Responses["default"] = problemResponse(document)
+			problem := document.Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "")
+			op.Responses["default"] = &huma.Response{Description: "An error", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: problem}}}
 		}
 		document.AddOperation(&op)
 	}
-}
-
-// problemResponse describes every error.
-func problemResponse(document *huma.OpenAPI) *huma.Response {
-	schema := document.Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "")
-	return &huma.Response{Description: "An error", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schema}}}
 }
 
 // documentedPath turns gin's :id and *id into {id}.

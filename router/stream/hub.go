@@ -94,7 +94,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		hub: h, id: strconv.FormatUint(h.last.Add(1), 10), ctx: ctx, cancel: cancel,
 		pumped: make(chan struct{}), removed: make(chan struct{}), sent: make(chan struct{}, 1),
 	}
-	c.out = newWriter(w, c)
+	c.out = &writer{ResponseWriter: w, connection: c, control: http.NewResponseController(w)}
 	source, leave := h.admit(w, r, c.cut)
 	if leave == nil {
 		return

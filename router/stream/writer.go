@@ -29,10 +29,6 @@ type writer struct {
 	mu sync.Mutex // orders the deadlines of send and of cut
 }
 
-func newWriter(w http.ResponseWriter, c *connection) *writer {
-	return &writer{ResponseWriter: w, connection: c, control: http.NewResponseController(w)}
-}
-
 // Write implements io.Writer. It gathers; send writes.
 func (w *writer) Write(p []byte) (int, error) {
 	if w.broken {

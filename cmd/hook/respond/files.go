@@ -163,12 +163,6 @@ const (
 	maxFileText  = 64 << 10
 )
 
-// around is where the tool is used, with what the words of its arguments lead to.
-func (h *Hook) around() locate.Around {
-	place := locate.Place{Server: h.server, LookupEnv: h.process.LookupEnv}
-	return place.Around(h.call.Dir, h.fileWords())
-}
-
 // fileWords are the words of the tool's arguments that may be names of files.
 func (h *Hook) fileWords() (words []string) {
 	for _, name := range pathArgs {

@@ -40,7 +40,7 @@ func (h *Hook) judge(ctx context.Context) (hook.Answer, error) {
 		h.delegate(task, kind) // what the subagent does with it is asked about when it does it
 		return hook.Answer{}, nil
 	}
-	asked := action{Tool: h.call.Tool, Args: h.call.Args, Agent: h.agent, Project: h.project, Folder: h.call.Dir, Place: h.around(), Unread: h.call.Unread}
+	asked := action{Tool: h.call.Tool, Args: h.call.Args, Agent: h.agent, Project: h.project, Folder: h.call.Dir, Place: h.place().Around(h.call.Dir, h.fileWords()), Unread: h.call.Unread}
 	here := h.attend(ctx)
 	verdict, reason := hook.Pass, ""
 	checked, err := h.check(ctx, asked)

@@ -171,7 +171,7 @@ func Parse(process Process, args []string) (h *Hook, ok bool) {
 func (h *Hook) Flags() *flag.FlagSet {
 	set := flag.NewFlagSet("hook", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
-	set.Func("for", "whose hook it is: "+dialects()+" (default generic)", func(text string) error {
+	set.Func("for", "whose hook it is: "+strings.Join(safetext.Strings(hook.Dialects()), ", ")+" (default generic)", func(text string) error {
 		h.Dialect = hook.Dialect(text)
 		return nil
 	})
@@ -184,9 +184,6 @@ func (h *Hook) Flags() *flag.FlagSet {
 	set.BoolVar(&h.verbose, "verbose", false, "say on standard error what went wrong")
 	return set
 }
-
-// dialects lists the dialects for people.
-func dialects() string { return strings.Join(safetext.Strings(hook.Dialects()), ", ") }
 
 // Run runs the hook and returns the exit code.
 func (h *Hook) Run(ctx context.Context) int {
@@ -311,9 +308,14 @@ func (h *Hook) read(ctx context.Context) ([]byte, error) {
 	}
 }
 
+// place is what the hook was told of its router.
+func (h *Hook) place() locate.Place {
+	return locate.Place{Server: h.server, LookupEnv: h.process.LookupEnv}
+}
+
 // identify decides who speaks and of which project.
 func (h *Hook) identify(ctx context.Context) {
-	place := locate.Place{Server: h.server, LookupEnv: h.process.LookupEnv}
+	place := h.place()
 	h.agent = place.Speaker(h.agent, string(h.Dialect), h.call.Dir, func() (string, error) { return h.holder(ctx) })
 	if h.named = h.project != ""; !h.named {
 		h.project = place.WorkProject(h.call.Dir)
@@ -341,8 +343,7 @@ func (h *Hook) connect() (Call, error) {
 	if h.router != nil {
 		return h.router, nil
 	}
-	place := locate.Place{Server: h.server, LookupEnv: h.process.LookupEnv}
-	to, err := place.Router()
+	to, err := h.place().Router()
 	if err != nil {
 		return nil, err
 	}

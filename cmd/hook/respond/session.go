@@ -87,8 +87,7 @@ func (h *Hook) keep(ctx context.Context) (string, error) {
 	if len(h.call.Prompt) > maxTask || h.call.Subagent != "" { // an agent gives a subagent its task
 		return "", nil
 	}
-	place := locate.Place{Server: h.server, LookupEnv: h.process.LookupEnv}
-	p := prompt{Text: h.call.Prompt, AgentID: h.agent, Project: h.project, within: h.within(), Unattended: place.Unattended(string(h.Dialect))}
+	p := prompt{Text: h.call.Prompt, AgentID: h.agent, Project: h.project, within: h.within(), Unattended: h.place().Unattended(string(h.Dialect))}
 	if check.Name("session_id", h.call.Session) == nil {
 		p.SessionID = h.call.Session
 	}
