@@ -3,6 +3,7 @@ package learning_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -36,6 +37,10 @@ func openGaps(t *testing.T) gapWorld {
 	w.verdicts, err = verdict.New(t.Context(), m.store, verdict.Options{Options: options, Used: w.knowledge.Used, Finders: []verdict.Finder{
 		func(ctx context.Context, question, project string) (bool, error) {
 			found, err := w.knowledge.Find(ctx, knowledge.Query{Query: question, Project: project, Limit: 1})
+			return len(found.Results) > 0 && !found.NoMatch, err
+		},
+		func(ctx context.Context, question, project string) (bool, error) {
+			found, err := w.lessons.Relevant(ctx, lesson.Query{Context: question, Project: project, Limit: 1})
 			return len(found.Results) > 0 && !found.NoMatch, err
 		},
 	}})
@@ -207,6 +212,38 @@ func (m *missMemory) AddMisses(_ context.Context, misses []verdict.Verdict) erro
 func (m *missMemory) DeleteMisses(context.Context, string) error {
 	m.misses = nil
 	return nil
+}
+
+// TestGapsBehindAWall: whether a question stays open tells whoever is bound to a project nothing of what others know.
+func TestGapsBehindAWall(t *testing.T) {
+	w := openGaps(t)
+	bound := principal.With(t.Context(), principal.Principal{AgentID: "b", Scopes: []principal.Scope{principal.ScopeAgent}}.Bind([]string{"shop"}))
+	store := func(project string) {
+		t.Helper()
+		draft := lesson.Draft{Type: learning.LessonSuccess, Domain: "magic", Category: "magic", Title: "Zorkmid frobnication in the " + project, Context: "the wand", Action: "waved", Outcome: "it worked", Project: project}
+		if _, err := w.lessons.Report(asker(t, "a"), draft); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ctx := range []context.Context{bound, asker(t, "a")} {
+		if _, err := w.knowledge.Search(ctx, knowledge.Query{Query: "zorkmid frobnication", Project: "shop"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.settle(t)
+	if open := w.open(t); len(open) != 2 {
+		t.Fatalf("two asked, and open are %+v", open)
+	}
+	store("web")
+	w.settle(t)
+	if open := w.open(t); len(open) != 1 || !slices.Equal(open[0].Agents, []string{"b"}) {
+		t.Errorf("another project knows it, and open are %+v", open)
+	}
+	store("shop")
+	w.settle(t)
+	if open := w.open(t); len(open) != 0 {
+		t.Errorf("the project knows it, and open are %+v", open)
+	}
 }
 
 // TestGapsCloseByThemselves runs the background work in virtual time.

@@ -39,7 +39,7 @@ func (v *Verdicts) Missed(ctx context.Context, miss learning.Miss) {
 		one.Agent = caller.AgentID // a reader may say for whom it asks, and is not believed
 	}
 	var ok bool
-	if one.Key, ok = learning.GapID(one.Subject, one.Project); !ok {
+	if one.Key, ok = gapID(one.Subject, one.Project, caller.Walled()); !ok {
 		return
 	}
 	v.mu.Lock()
@@ -52,6 +52,15 @@ func (v *Verdicts) Missed(ctx context.Context, miss learning.Miss) {
 		return
 	}
 	v.waiting[key] = one
+}
+
+// gapID is the id of a gap. A question of somebody who sees no other project is another gap than the same question of
+// somebody who does: what answers the one may be unknown to the other.
+func gapID(question, project string, within bool) (string, bool) {
+	if within {
+		project = "within\x00" + project
+	}
+	return learning.GapID(question, project)
 }
 
 // Run writes what was missed and asks gaps again when something was stored, until ctx ends; then it writes
@@ -124,8 +133,12 @@ func (v *Verdicts) Ask(ctx context.Context) error {
 
 // ask asks the first of some gaps again, forgets those that something answers now, and returns the others.
 func (v *Verdicts) ask(ctx context.Context, gaps []Gap) ([]Gap, error) {
-	ctx = learning.NotAsked(principal.With(ctx, principal.System()))
 	for n := 0; n < gapsStep && len(gaps) > 0; n++ {
+		asker := principal.System()
+		if id, _ := gapID(gaps[0].Question, gaps[0].Project, true); id == gaps[0].ID {
+			asker = asker.Bind([]string{gaps[0].Project})
+		}
+		ctx := learning.NotAsked(principal.With(ctx, asker))
 		for _, finds := range v.options.Finders {
 			found, err := finds(ctx, gaps[0].Question, gaps[0].Project)
 			if err != nil {
