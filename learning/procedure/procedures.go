@@ -62,7 +62,7 @@ func NewProcedures(store Store, options Options) *Procedures {
 		Shelf: shelf.NewShelf(store, shelf.Shelved[Stored]{
 			Kind: IndexKind, Events: []string{"procedure."},
 			ID: func(s *Stored) string { return ID(s.Persona, s.Name) }, Size: func(s *Stored) int { return s.Size },
-			Document: document, Scan: store.ScanProcedures, Rows: shelf.InParts(proceduresAtOnce, store.ProceduresByID),
+			Document: document, Scan: store.ScanProcedures, Rows: store.ProceduresByID,
 		}, options.Options),
 		store: store, now: options.Now, log: options.Log, facts: options.Facts, lessons: options.Lessons,
 	}
@@ -387,10 +387,6 @@ func stepStats(steps []Step, records map[string]StepRecord) []StepStats {
 
 // IndexKind is the kind of the index of procedures.
 const IndexKind shelf.IndexKind = "procedures"
-
-// proceduresAtOnce is how many procedures are read by their ids at a time: so
-// few that their texts fit into one answer of the store, whatever they say.
-const proceduresAtOnce = 8
 
 // document is what is searched of a procedure. The engine's tag holds
 // the persona, which procedures are filtered by.

@@ -5,7 +5,6 @@ package shelf
 
 import (
 	"context"
-	"slices"
 	"sync/atomic"
 
 	"github.com/skillrouter/skillrouter/learning"
@@ -49,20 +48,6 @@ func NewShelf[Row any](log IndexStore, of Shelved[Row], options learning.Options
 	s := &Shelf[Row]{log: log, of: of}
 	s.Keeper = keep.New(shelfSource[Row]{s}, keep.Options{Name: string(of.Kind), Now: options.Now, Log: options.Log})
 	return s
-}
-
-// InParts reads rows by a few of their ids at a time.
-func InParts[Row any](most int, read func(context.Context, []string) ([]Row, error)) func(context.Context, []string) ([]Row, error) {
-	return func(ctx context.Context, ids []string) (rows []Row, err error) {
-		for part := range slices.Chunk(ids, most) {
-			found, err := read(ctx, part)
-			if err != nil {
-				return nil, err
-			}
-			rows = append(rows, found...)
-		}
-		return rows, nil
-	}
 }
 
 // Len returns how many rows can be found.

@@ -109,15 +109,14 @@ func (s *Store) ListProcedures(ctx context.Context, filter procedure.Filter) ([]
 
 // ProceduresByID implements procedure.Store.
 func (s *Store) ProceduresByID(ctx context.Context, ids []string) ([]procedure.Stored, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	var args []any
-	for _, id := range ids {
-		persona, name, _ := strings.Cut(id, "/")
-		args = append(args, persona, name)
-	}
-	return procedures(s.Read.WithContext(ctx), "WHERE deleted_at IS NULL AND (persona, name) IN (VALUES (?, ?)"+strings.Repeat(", (?, ?)", len(ids)-1)+")", args...)
+	return table.InParts(ids, func(part []string) ([]procedure.Stored, error) {
+		var args []any
+		for _, id := range part {
+			persona, name, _ := strings.Cut(id, "/")
+			args = append(args, persona, name)
+		}
+		return stored.List(s.Read.WithContext(ctx), "WHERE deleted_at IS NULL AND (persona, name) IN (VALUES (?, ?)"+strings.Repeat(", (?, ?)", len(part)-1)+")", args...)
+	})
 }
 
 // ScanProcedures implements procedure.Store.
