@@ -125,10 +125,7 @@ func (b *Mailbox) sendDeadLetters(ctx context.Context, lost []operational.Messag
 	}
 	ctx = committer.Essential(principal.With(ctx, principal.System()))
 	for _, to := range slices.Sorted(maps.Keys(letters)) {
-		text, err := json.Marshal(letters[to])
-		if err != nil {
-			return err
-		}
+		text, _ := json.Marshal(letters[to]) // texts and times cannot fail
 		if _, err := b.Send(ctx, operational.MessageDraft{From: operational.RouterName, To: to, Signal: SignalDeadLetter, Context: text, IdempotencyKey: "dead-" + last[to]}); err != nil {
 			return err
 		}

@@ -439,10 +439,7 @@ func (l *Leases) Ask(ctx context.Context, question operational.LeaseQuestion) (c
 	if ended {
 		return comms.Sent{}, errs.Errorf(errs.NotFound, "no lease %d is held: the files are free", question.ID)
 	}
-	said, err := json.Marshal(map[string]any{"text": question.Text, "lease_id": lease.ID, "patterns": lease.Patterns})
-	if err != nil {
-		return comms.Sent{}, err
-	}
+	said, _ := json.Marshal(map[string]any{"text": question.Text, "lease_id": lease.ID, "patterns": lease.Patterns}) // texts cannot fail
 	return l.mail.Send(ctx, operational.MessageDraft{From: agent, To: lease.AgentID, Signal: operational.SignalMessage, Context: said, ThreadID: fmt.Sprintf("lease:%d", lease.ID)})
 }
 

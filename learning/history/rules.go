@@ -100,9 +100,7 @@ func (c *Consolidation) proposedRules(ctx context.Context, filter ProposalFilter
 	}
 	out := make([]Proposal, len(page.Lessons))
 	for i, l := range page.Lessons {
-		if out[i], err = ruleProposal(l); err != nil {
-			return nil, err
-		}
+		out[i] = ruleProposal(l)
 	}
 	return out, nil
 }
@@ -119,8 +117,7 @@ func (c *Consolidation) proposedRule(ctx context.Context, id string) (p Proposal
 	if is = l.Proposed && l.Status != kept.StatusRetired; err != nil || !is {
 		return p, false, err
 	}
-	p, err = ruleProposal(l)
-	return p, true, err
+	return ruleProposal(l), true, nil
 }
 
 // decideRule confirms or refutes a proposed rule, as lesson.Service has it: who learned it itself may not confirm it. It tells
@@ -144,11 +141,10 @@ func (c *Consolidation) decideRule(ctx context.Context, id string, status Propos
 	return p, true, nil
 }
 
-func ruleProposal(l kept.Lesson) (Proposal, error) {
-	d := l.Draft()
-	content, err := json.Marshal(d)
+func ruleProposal(l kept.Lesson) Proposal {
+	content, _ := json.Marshal(l.Draft()) // its figures are finite
 	return Proposal{
 		ID: l.ID, Persona: check.DefaultPersona, AgentID: l.SourceAgent, Kind: ProposalRule, Content: content, Confidence: l.Confidence, Evidence: []string{l.Title},
 		Extractor: RulesExtractor, Status: ProposalPending, CreatedAt: l.CreatedAt,
-	}, err
+	}
 }

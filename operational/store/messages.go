@@ -151,10 +151,7 @@ func putStop(tx *gorm.DB, m operational.Message) error {
 // Mail returns the messages for an agent that a query selects, in the order of
 // their seq, and whether there are more.
 func (s *Store) Mail(ctx context.Context, q operational.MailQuery) (mail []operational.Message, more bool, err error) {
-	text, args, err := mailOf(q, q.Limit+1)
-	if err != nil {
-		return nil, false, err
-	}
+	text, args := mailOf(q, q.Limit+1)
 	size := 0
 	err = table.Each(table.Query(s.Read.WithContext(ctx), messages.Select()+"WHERE seq IN (SELECT seq FROM ("+text+") AS mail ORDER BY seq LIMIT ?) ORDER BY seq", append(args, q.Limit+1)...)).
 		Visit(func(rows *sql.Rows) (bool, error) {
@@ -172,31 +169,28 @@ func (s *Store) Mail(ctx context.Context, q operational.MailQuery) (mail []opera
 
 // mailOf selects seq and expires_at of the messages that a query does, without its bounds: at most limit of those that are the agent's own, and of
 // those to everybody. Each walks an index in the order of seq and stops early.
-func mailOf(q operational.MailQuery, limit int) (text string, args []any, err error) {
-	side := func(condition string, after int64, of ...any) {
-		text += "SELECT * FROM (SELECT seq, expires_at FROM messages WHERE " + condition + " AND seq > ? AND (expires_at IS NULL OR expires_at > ?)"
+func mailOf(q operational.MailQuery, limit int) (text string, args []any) {
+	side := func(condition string, after int64, of ...any) string {
+		var c table.Conditions
+		c.Add(condition, of...)
 		if q.Unacked {
 			after = max(after, q.AckedSeq)
 		}
-		args = append(append(args, of...), after, table.Millis(q.Now))
+		c.Add("seq > ? AND (expires_at IS NULL OR expires_at > ?)", after, table.Millis(q.Now))
 		if q.Unacked {
-			text, args = text+" AND "+notAcked, append(args, q.AgentID)
+			c.Add(notAcked, q.AgentID)
 		}
-		if q.Thread != "" {
-			text, args = text+" AND thread_id <> '' AND thread_id = ?", append(args, q.Thread)
-		}
-		text, args = text+" ORDER BY seq LIMIT ?) AS side", append(args, limit)
+		c.Given("thread_id <> '' AND thread_id = ?", q.Thread)
+		args = append(args, c.With(limit)...)
+		return "SELECT * FROM (SELECT seq, expires_at FROM messages " + c.Text + " ORDER BY seq LIMIT ?) AS side"
 	}
-	side("to_agent = ?", q.After, q.AgentID)
-	text += " UNION ALL "
+	text = side("to_agent = ?", q.After, q.AgentID) + " UNION ALL "
 	general, from := "to_agent = '' AND from_agent <> ?", []any{q.AgentID}
 	if q.Speakers != nil {
-		var list []byte
-		list, err = json.Marshal(q.Speakers)
+		list, _ := json.Marshal(q.Speakers) // strings cannot fail
 		general, from = general+" AND from_agent IN (SELECT value FROM {elements ?})", append(from, string(list))
 	}
-	side(general, max(q.After, q.JoinedSeq), from...)
-	return text, args, err
+	return text + side(general, max(q.After, q.JoinedSeq), from...), args
 }
 
 const notAcked = "NOT EXISTS (SELECT 1 FROM receipts r WHERE r.agent_id = ? AND r.seq = messages.seq AND r.acked_at IS NOT NULL)"
@@ -209,10 +203,7 @@ func (s *Store) Message(ctx context.Context, id string) (operational.Message, er
 // CountUnacked returns how many messages an agent has not acknowledged, at
 // most the query's limit, and when the next of them expires (zero: never).
 func (s *Store) CountUnacked(ctx context.Context, q operational.MailQuery) (n int, next time.Time, err error) {
-	text, args, err := mailOf(q, q.Limit)
-	if err != nil {
-		return 0, next, err
-	}
+	text, args := mailOf(q, q.Limit)
 	var expires *time.Time
 	_, err = table.One(s.Read.WithContext(ctx), []any{&n, table.AtOrNil(&expires)}, "SELECT count(*), min(expires_at) FROM ("+text+") AS mail", args...)
 	if expires != nil {

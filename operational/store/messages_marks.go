@@ -140,10 +140,7 @@ func notTheirs() error {
 // contiguous returns up to where an agent has acknowledged everything that is
 // not expired, looking no further than last. This is where its own cursor moves to.
 func contiguous(tx *gorm.DB, agent operational.AgentRecord, now time.Time, last int64) (int64, error) {
-	text, args, err := mailOf(operational.MailQuery{AgentID: agent.ID, JoinedSeq: agent.JoinedSeq, AckedSeq: agent.AckedSeq, Unacked: true, Now: now}, 1)
-	if err != nil {
-		return 0, err
-	}
+	text, args := mailOf(operational.MailQuery{AgentID: agent.ID, JoinedSeq: agent.JoinedSeq, AckedSeq: agent.AckedSeq, Unacked: true, Now: now}, 1)
 	first, err := table.Scalar[int64](tx, "SELECT coalesce(min(seq), ?) FROM ("+text+") AS mail", append([]any{last + 1}, args...)...)
 	return min(first-1, last), err
 }
