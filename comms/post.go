@@ -79,22 +79,13 @@ type LogPage struct {
 // sent, what is for it and what is for everybody.
 func (b *Mailbox) Log(ctx context.Context, q operational.LogQuery) (LogPage, error) {
 	caller := principal.Of(ctx).Keeping()
-	if err := caller.Need(principal.ScopeAgent); err != nil {
-		return LogPage{}, err
-	}
-	var err error
-	if q.Limit, err = check.Limit(q.Limit, DefaultLimit, MaxLimit); err != nil {
+	if err := cmp.Or(caller.Need(principal.ScopeAgent), check.SetLimit(&q.Limit, DefaultLimit, MaxLimit)); err != nil {
 		return LogPage{}, err
 	}
 	if q.Before < 0 {
 		return LogPage{}, errs.InvalidField("before", "must not be negative")
 	}
-	if q.Agent != "" {
-		if err := check.AgentID("agent", q.Agent); err != nil {
-			return LogPage{}, err
-		}
-	}
-	if err := cmp.Or(check.Name("thread", q.Thread), check.Name("signal", q.Signal)); err != nil {
+	if err := cmp.Or(check.OptionalAgent("agent", q.Agent), check.Name("thread", q.Thread), check.Name("signal", q.Signal)); err != nil {
 		return LogPage{}, err
 	}
 	if !caller.Has(principal.ScopeCaptain) {

@@ -93,18 +93,10 @@ func (e *Escalations) Escalation(ctx context.Context, id string) (Escalation, er
 
 // List implements EscalationService. It needs ScopeRead.
 func (e *Escalations) List(ctx context.Context, filter EscalationFilter) ([]Escalation, error) {
-	if err := cmp.Or(
-		principal.Of(ctx).Need(principal.ScopeRead),
-		check.Each("status", filter.Status, EscalationStatuses()),
-		check.OptionalAgent("to", filter.To),
-	); err != nil {
-		return nil, err
-	}
-	var err error
-	if filter.Limit, err = check.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {
-		return nil, err
-	}
-	return e.store.ListEscalations(ctx, filter)
+	wrong := cmp.Or(
+		check.Each("status", filter.Status, EscalationStatuses()), check.OptionalAgent("to", filter.To), check.SetLimit(&filter.Limit, DefaultLimit, MaxLimit),
+	)
+	return reading(ctx, wrong, func() ([]Escalation, error) { return e.store.ListEscalations(ctx, filter) })
 }
 
 // Pending counts the escalations that nobody has looked at. It is for the router itself and checks no right.

@@ -161,25 +161,21 @@ func fingerprint(d FindingDraft) string {
 func cleanName(s string) string { return strings.TrimSpace(norm.NFC.String(s)) }
 
 func (d EnvironmentDraft) check() error {
-	if err := cmp.Or(
+	return cmp.Or(
 		checkRequiredName("name", d.Name),
 		check.Name("kind", d.Kind),
 		check.Text("description", d.Description, MaxFindingText),
-	); err != nil {
-		return err
-	}
-	return check.Name("project", d.Project)
+		check.Name("project", d.Project),
+	)
 }
 
 func (d ScanDraft) check() error {
-	if err := cmp.Or(
+	return cmp.Or(
 		checkRequiredName("environment", d.Environment),
 		checkRequiredName("scanner", d.Scanner),
 		check.OneOf("status", d.Status, ScanStatuses()),
-	); err != nil {
-		return err
-	}
-	return check.Text("summary", d.Summary, MaxFindingText)
+		check.Text("summary", d.Summary, MaxFindingText),
+	)
 }
 
 func (e ScanEnd) check() error {
@@ -187,12 +183,8 @@ func (e ScanEnd) check() error {
 }
 
 func (f *ScanFilter) check() error {
-	var err error
-	if f.Limit, err = check.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
-		return err
-	}
 	f.Environment = cleanName(f.Environment)
-	return cmp.Or(check.Optional("status", f.Status, ScanStatuses()), check.Names("environment", f.Environment, "project", f.Project))
+	return cmp.Or(check.SetLimit(&f.Limit, DefaultLimit, MaxLimit), check.Optional("status", f.Status, ScanStatuses()), check.Names("environment", f.Environment, "project", f.Project))
 }
 
 func (d FindingDraft) check() error {
@@ -211,11 +203,9 @@ func (d FindingDraft) check() error {
 }
 
 func (f *FindingFilter) check() error {
-	var err error
-	if f.Limit, err = check.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
-		return err
-	}
-	if err := cmp.Or(check.Each("severity", f.Severity, Severities()), check.Each("status", f.Status, FindingStatuses())); err != nil {
+	if err := cmp.Or(
+		check.SetLimit(&f.Limit, DefaultLimit, MaxLimit), check.Each("severity", f.Severity, Severities()), check.Each("status", f.Status, FindingStatuses()),
+	); err != nil {
 		return err
 	}
 	f.Environment, f.CVE = cleanName(f.Environment), strings.ToUpper(strings.TrimSpace(f.CVE))

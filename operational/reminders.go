@@ -207,16 +207,11 @@ func (s *Reminders) List(ctx context.Context, filter ReminderFilter) ([]Reminder
 }
 
 func (f *ReminderFilter) check() error {
-	var err error
-	if f.Limit, err = check.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
-		return err
+	err := check.SetLimit(&f.Limit, DefaultLimit, MaxLimit)
+	if err == nil && f.Persona != "" {
+		f.Persona, err = check.Persona(f.Persona)
 	}
-	if f.Persona != "" {
-		if f.Persona, err = check.Persona(f.Persona); err != nil {
-			return err
-		}
-	}
-	if err := cmp.Or(check.OptionalAgent("agent_id", f.AgentID), check.Each("status", f.Status, ReminderStatuses())); err != nil {
+	if err := cmp.Or(err, check.OptionalAgent("agent_id", f.AgentID), check.Each("status", f.Status, ReminderStatuses())); err != nil {
 		return err
 	}
 	if f.After < 0 {

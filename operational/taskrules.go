@@ -129,16 +129,10 @@ func (t *Task) CheckOrder(load func(ids []string) ([]Task, error)) error {
 }
 
 func (f *TaskFilter) check() error {
-	var err error
-	if f.Limit, err = check.Limit(f.Limit, DefaultLimit, MaxLimit); err != nil {
-		return err
-	}
-	for _, s := range f.Status {
-		if !slices.Contains(TaskStatuses(), s) {
-			return errs.InvalidField("status", "is not one of %v", TaskStatuses())
-		}
-	}
-	if err := cmp.Or(check.OptionalAgent("agent_id", f.AgentID), check.Name("project", f.Project), checkAnyOf(f.AnyOf)); err != nil {
+	if err := cmp.Or(
+		check.SetLimit(&f.Limit, DefaultLimit, MaxLimit), check.Each("status", f.Status, TaskStatuses()),
+		check.OptionalAgent("agent_id", f.AgentID), check.Name("project", f.Project), checkAnyOf(f.AnyOf),
+	); err != nil {
 		return err
 	}
 	switch {

@@ -204,6 +204,12 @@ func Limit(asked, def, max int) (int, error) {
 	return asked, nil
 }
 
+// SetLimit is Limit of a filter's own.
+func SetLimit(limit *int, def, max int) (err error) {
+	*limit, err = Limit(*limit, def, max)
+	return err
+}
+
 // DefaultPersona is whose memory is meant if nobody says (of the persona's memory).
 const DefaultPersona = "default"
 

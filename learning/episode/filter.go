@@ -16,11 +16,7 @@ import (
 // time range, the persona for all, and the current session, which stays
 // CurrentSession if the agent is in none. It sets the limit.
 func (l *Episodes) resolve(ctx context.Context, filter *Filter) error {
-	if err := checkFilter(*filter); err != nil {
-		return err
-	}
-	var err error
-	if filter.Limit, err = check.Limit(filter.Limit, learning.DefaultEpisodeLimit, learning.MaxLimit); err != nil {
+	if err := cmp.Or(checkFilter(*filter), check.SetLimit(&filter.Limit, learning.DefaultEpisodeLimit, learning.MaxLimit)); err != nil {
 		return err
 	}
 	if filter.Persona == EveryPersona {

@@ -138,8 +138,7 @@ func checkFilter(filter *Filter) (err error) {
 	if filter.Patterns < 1 || filter.Patterns > MaxShown {
 		filter.Patterns = MaxShown
 	}
-	filter.Limit, err = check.Limit(filter.Limit, DefaultRecall, learning.MaxLimit)
-	return err
+	return check.SetLimit(&filter.Limit, DefaultRecall, learning.MaxLimit)
 }
 
 // checkNumber checks the number of an episode, pattern or lesson.

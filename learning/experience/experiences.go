@@ -194,9 +194,8 @@ func (x *Experiences) Patterns(ctx context.Context, filter lesson.PatternFilter)
 
 // checkListing checks what patterns are asked for, and sets its limit.
 func checkListing(filter *lesson.PatternFilter) error {
-	filter.Limit = cmp.Or(filter.Limit, MaxShown)
-	if filter.Limit < 1 || filter.Limit > MaxShown {
-		return errs.InvalidField("limit", "must lie between 1 and %d", MaxShown)
+	if err := check.SetLimit(&filter.Limit, MaxShown, MaxShown); err != nil {
+		return err
 	}
 	checked := *filter
 	checked.Limit = 1

@@ -444,10 +444,9 @@ func (inc *Incident) attempted(others []string) {
 
 // List implements Service.
 func (n *Incidents) List(ctx context.Context, filter Filter) (page Page, err error) {
-	if err := cmp.Or(principal.Of(ctx).Need(principal.ScopeRead), check.Name("project", filter.Project)); err != nil {
-		return page, err
-	}
-	if filter.Limit, err = check.Limit(filter.Limit, DefaultLimit, MaxLimit); err != nil {
+	if err := cmp.Or(
+		principal.Of(ctx).Need(principal.ScopeRead), check.Name("project", filter.Project), check.SetLimit(&filter.Limit, DefaultLimit, MaxLimit),
+	); err != nil {
 		return page, err
 	}
 	filter.Every = (filter.Every || filter.Waiting) && filter.Project == ""

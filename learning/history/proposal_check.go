@@ -199,22 +199,19 @@ var secretWord = lazyregexp.New(`(?i)(^|[._\- ])(pass(word|phrase|wd|code)?|secr
 // secretName tells whether what is under the name is nobody's to remember.
 func secretName(key string) bool { return secretWord.MatchString(key) }
 
-func checkProposalFilter(filter *ProposalFilter) (err error) {
+func checkProposalFilter(filter *ProposalFilter) error {
 	if filter.Persona != "" {
-		if _, err = check.Persona(filter.Persona); err != nil {
+		if _, err := check.Persona(filter.Persona); err != nil {
 			return err
 		}
 	}
-	if err = cmp.Or(
+	return cmp.Or(
 		episode.CheckSession(filter.SessionID),
 		check.Name("transcript_id", filter.TranscriptID),
 		check.Optional("kind", filter.Kind, ProposalKinds()),
 		check.Optional("status", filter.Status, []ProposalStatus{ProposalPending, ProposalAccepted, ProposalRejected}),
-	); err != nil {
-		return err
-	}
-	filter.Limit, err = check.Limit(filter.Limit, DefaultProposalLimit, MaxProposalLimit)
-	return err
+		check.SetLimit(&filter.Limit, DefaultProposalLimit, MaxProposalLimit),
+	)
 }
 
 // minQuote is the shortest quotation that shows anything, in bytes: "no" stands in every transcript.

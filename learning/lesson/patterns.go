@@ -121,11 +121,7 @@ func CheckPatternFilter(filter *PatternFilter) error {
 	if filter.Offset < 0 || filter.Offset > MaxOffset {
 		return errs.InvalidField("offset", "must lie between 0 and %d", MaxOffset)
 	}
-	filter.Limit = cmp.Or(filter.Limit, learning.DefaultListing)
-	if filter.Limit < 1 || filter.Limit > learning.MaxLimit {
-		return errs.InvalidField("limit", "must lie between 1 and %d", learning.MaxLimit)
-	}
-	return nil
+	return check.SetLimit(&filter.Limit, learning.DefaultListing, learning.MaxLimit)
 }
 
 func noPattern() error { return errs.Errorf(errs.NotFound, "no pattern has this id") }

@@ -99,11 +99,8 @@ func (p *Procedures) Runs(ctx context.Context, filter RunFilter) ([]Run, error) 
 		principal.Of(ctx).Need(principal.ScopeRead),
 		check.Names("persona", filter.Persona, "procedure", filter.Procedure, "agent_id", filter.AgentID),
 		check.Optional("status", filter.Status, RunStatuses()),
+		check.SetLimit(&filter.Limit, learning.DefaultEpisodeLimit, learning.MaxLimit),
 	); err != nil {
-		return nil, err
-	}
-	var err error
-	if filter.Limit, err = check.Limit(filter.Limit, learning.DefaultEpisodeLimit, learning.MaxLimit); err != nil {
 		return nil, err
 	}
 	runs, err := p.store.ListRuns(ctx, filter)
