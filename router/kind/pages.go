@@ -1,11 +1,13 @@
 package kind
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"hash/fnv"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/skillrouter/skillrouter/internal/errs"
@@ -50,23 +52,74 @@ type Version struct {
 	Author string // empty: it is not kept
 	At     time.Time
 	Row    any
+
+	Differs []Difference // as Before finds them
 }
 
+// Difference is a member of a version, as people write it.
+type Difference struct{ Member, Said string }
+
 // Form is how a member is written down by people.
-type Form int
+type Form string
 
 // The forms.
 const (
-	Line   Form = iota // a text on one line
-	Text               // a text
-	List               // texts, one a line
-	Number             // a number
-	Raw                // JSON
+	Line   Form = ""       // a text on one line
+	Text   Form = "text"   // a text
+	List   Form = "list"   // texts, one a line
+	Number Form = "number" // a number
+	Raw    Form = "raw"    // JSON
 )
 
 // none is what a member of a form says that is not there.
 func (f Form) none() json.RawMessage {
-	return json.RawMessage([...]string{Line: `""`, Text: `""`, List: "[]", Number: "0", Raw: "null"}[f])
+	return json.RawMessage(map[Form]string{Line: `""`, Text: `""`, List: "[]", Number: "0", Raw: "null"}[f])
+}
+
+// Write is a member as people write it.
+func (f Form) Write(value json.RawMessage) string {
+	var text string
+	var list []string
+	switch {
+	case f == List && json.Unmarshal(value, &list) == nil:
+		return strings.Join(list, "\n")
+	case (f == Line || f == Text) && json.Unmarshal(value, &text) == nil:
+		return text
+	case f == Raw && string(value) == "null":
+		return ""
+	case f == Raw:
+		var indented bytes.Buffer
+		if json.Indent(&indented, value, "", "  ") == nil {
+			return indented.String()
+		}
+	}
+	return string(value)
+}
+
+// Read is what people wrote as a member.
+func (f Field) Read(text string) (json.RawMessage, error) {
+	var value any = text
+	switch f.Form {
+	case Line:
+		value = strings.TrimSpace(text)
+	case List:
+		list := []string{}
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" {
+				list = append(list, line)
+			}
+		}
+		value = list
+	case Number, Raw:
+		if text = strings.TrimSpace(text); text == "" && f.Form == Raw {
+			text = "null"
+		}
+		if !json.Valid([]byte(text)) {
+			return nil, errs.InvalidField(f.Member, "must be a number or JSON, in which a text stands in quotes")
+		}
+		value = json.RawMessage(text)
+	}
+	return json.Marshal(value)
 }
 
 // Field is a member that a person may change.
@@ -131,6 +184,31 @@ func (m Memory) still(mark string) func(row any) error {
 		}
 		return err
 	}
+}
+
+// Before returns what a row said until it was changed, the latest first, each with the members in which what came after it
+// says something else.
+func (m Memory) Before(ctx context.Context, ref string, row any) (versions []Version, err error) {
+	next, err := m.Members(row)
+	if err != nil {
+		return nil, err
+	}
+	if versions, err = m.Pages.Versions(ctx, ref); err != nil {
+		return nil, err
+	}
+	for i := range versions {
+		said, err := m.Members(versions[i].Row)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range m.Pages.Fields {
+			if string(said[f.Member]) != string(next[f.Member]) {
+				versions[i].Differs = append(versions[i].Differs, Difference{f.Member, f.Form.Write(said[f.Member])})
+			}
+		}
+		next = said
+	}
+	return versions, nil
 }
 
 // Revert has a row say again what a version of it says.

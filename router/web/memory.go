@@ -316,9 +316,6 @@ const (
 	maxEdited = 100_000
 )
 
-// formNames are the names by which the template knows the forms.
-var formNames = map[kind.Form]string{kind.Line: "line", kind.Text: "text", kind.List: "list", kind.Number: "number", kind.Raw: "raw"}
-
 // changeMemory does what an act of any kind of memory says. Which kind it is, the form says.
 func (s *Server) changeMemory(v *visit, verb, id string) error {
 	of, err := s.kindOf(v.value("kind"))
@@ -381,7 +378,7 @@ func (s *Server) offerEdit(v *visit, of kind.Memory, d *detail, item any) error 
 func editFields(of kind.Memory, item any) (fields []field, err error) {
 	said, err := of.Members(item)
 	for _, f := range of.Pages.Fields {
-		one := field{Name: f.Member, Label: words(f.Member), Form: formNames[f.Form], Value: shownIn(written(f.Form, said[f.Member])), Own: true}
+		one := field{Name: f.Member, Label: words(f.Member), Form: string(f.Form), Value: shownIn(f.Form.Write(said[f.Member])), Own: true}
 		if f.Among != nil {
 			one.Form, one.Choices = "choice", options("", "", f.Among)
 		}
@@ -409,7 +406,7 @@ func (s *Server) edit(v *visit, of kind.Memory, id string) error {
 		if !sent || shown[i].Form == "long" || strings.TrimSpace(plainLines(typed[0])) == strings.TrimSpace(shown[i].Value) {
 			continue
 		}
-		if members[f.Member], err = read(f, plainLines(typed[0])); err != nil {
+		if members[f.Member], err = f.Read(plainLines(typed[0])); err != nil {
 			return err
 		}
 	}
@@ -420,79 +417,26 @@ func (s *Server) edit(v *visit, of kind.Memory, id string) error {
 func (s *Server) addVersions(v *visit, of kind.Memory, d *detail, item any) error {
 	b := block{ID: "history", Title: "What it said before", Empty: "What it said before a change is not kept."}
 	if of.Pages.Versions != nil {
-		before, err := of.Pages.Versions(v.Context(), d.ID)
-		if err != nil {
-			return err
-		}
-		next, err := of.Members(item)
+		before, err := of.Before(v.Context(), d.ID, item)
 		if err != nil {
 			return err
 		}
 		columns := s.things["version"].Columns
 		b.Empty, b.Table = "It was never changed.", &table{Columns: columns}
 		for _, version := range before {
-			said, err := of.Members(version.Row)
-			if err != nil {
-				return err
-			}
 			var differs []string
-			for _, f := range of.Pages.Fields {
-				if string(said[f.Member]) != string(next[f.Member]) {
-					differs = append(differs, words(f.Member)+": "+cmp.Or(written(f.Form, said[f.Member]), "nothing"))
-				}
+			for _, said := range version.Differs {
+				differs = append(differs, words(said.Member)+": "+cmp.Or(said.Said, "nothing"))
 			}
 			r := row{Columns: columns, Acts: []shownAct{{act: act{Say: "Say this again"}, Action: "/ui/" + anyMemory + "/revert", ID: d.ID, Kind: of.Name, Hidden: []option{{Name: "version", Value: version.ID}}}}}
 			r.set("at", stampOf(version.At))
 			r.set("author", version.Author)
 			r.set("differs", strings.Join(differs, "\n"))
-			b.Table.Rows, next = append(b.Table.Rows, r), said
+			b.Table.Rows = append(b.Table.Rows, r)
 		}
 	}
 	d.Blocks = append(d.Blocks, b)
 	return nil
-}
-
-// written is a member as people write it.
-func written(form kind.Form, value json.RawMessage) string {
-	var text string
-	var list []string
-	switch {
-	case form == kind.List && json.Unmarshal(value, &list) == nil:
-		return strings.Join(list, "\n")
-	case (form == kind.Line || form == kind.Text) && json.Unmarshal(value, &text) == nil:
-		return text
-	case form == kind.Raw && string(value) == "null":
-		return ""
-	case form == kind.Raw:
-		return cmp.Or(indented(value), string(value))
-	}
-	return string(value)
-}
-
-// read is what people wrote as a member.
-func read(f kind.Field, text string) (json.RawMessage, error) {
-	var value any = text
-	switch f.Form {
-	case kind.Line:
-		value = strings.TrimSpace(text)
-	case kind.List:
-		list := []string{}
-		for line := range strings.Lines(text) {
-			if line = strings.TrimSpace(line); line != "" {
-				list = append(list, line)
-			}
-		}
-		value = list
-	case kind.Number, kind.Raw:
-		if text = strings.TrimSpace(text); text == "" && f.Form == kind.Raw {
-			text = "null"
-		}
-		if !json.Valid([]byte(text)) {
-			return nil, errs.InvalidField(f.Member, "must be a number or JSON, in which a text stands in quotes")
-		}
-		value = json.RawMessage(text)
-	}
-	return json.Marshal(value)
 }
 
 // plainLines has lines end as ours do: browsers send them with a carriage return.
