@@ -57,10 +57,6 @@ func (c *Conditions) With(more ...any) []any { return append(c.Args, more...) }
 
 // Among adds that a column has one of the values. No row has one of none.
 func Among[T any](c *Conditions, column string, values []T) {
-	if len(values) == 0 {
-		c.Add("false")
-		return
-	}
 	c.Add(column+" IN ("+Marks(len(values))+")", Anys(values)...)
 }
 

@@ -142,8 +142,13 @@ func Affected(result sql.Result, err error) (int64, error) {
 	return result.RowsAffected()
 }
 
-// Marks are n places for parameters.
-func Marks(n int) string { return "?" + strings.Repeat(", ?", n-1) }
+// Marks are n places for parameters. For none it is NULL, which no value is among.
+func Marks(n int) string {
+	if n == 0 {
+		return "NULL"
+	}
+	return "?" + strings.Repeat(", ?", n-1)
+}
 
 // Anys are values as parameters.
 func Anys[T any](values []T) []any {
