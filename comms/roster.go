@@ -282,16 +282,12 @@ func stopInForce(r operational.AgentRecord, now time.Time) bool {
 
 // stateEvent tells of a change of state.
 func stateEvent(a operational.Agent, from operational.AgentState) eventlog.Event {
-	return agentEvent("agent.state", a).With(map[string]any{"from": from, "to": a.State, "status": a.Status})
+	return eventlog.Event{Type: "agent.state", Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen}.With(map[string]any{"from": from, "to": a.State, "status": a.Status})
 }
 
 // statusEvent tells of a change of what an agent says it does.
 func statusEvent(a operational.Agent) eventlog.Event {
-	return agentEvent("agent.status", a).With(map[string]any{"status": a.Status, "current_task": a.CurrentTask, "progress": a.Progress})
-}
-
-func agentEvent(kind string, a operational.Agent) eventlog.Event {
-	return eventlog.Event{Type: kind, Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen}
+	return eventlog.Event{Type: "agent.status", Subject: a.ID, Agent: a.ID, Project: a.Project, At: a.LastSeen}.With(map[string]any{"status": a.Status, "current_task": a.CurrentTask, "progress": a.Progress})
 }
 
 // save stores what memory knows and the store does not: flag says of which members, and take gathers it from them. A write that
