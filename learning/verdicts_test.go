@@ -169,6 +169,25 @@ func TestGapsCountEveryAsker(t *testing.T) {
 	}
 }
 
+// TestGapsKeepTheirOrder: what is missed within a second is written at once, in the order in which it was asked.
+func TestGapsKeepTheirOrder(t *testing.T) {
+	w := openGaps(t)
+	var asked []string
+	for i := range 20 {
+		asked = append([]string{fmt.Sprintf("unheard%d question", i)}, asked...)
+		w.clock.advance(time.Millisecond)
+		w.ask(t, asker(t, "a"), asked[0])
+	}
+	w.settle(t)
+	var listed []string
+	for _, gap := range w.open(t) {
+		listed = append(listed, gap.Question)
+	}
+	if !slices.Equal(listed, asked) {
+		t.Errorf("the last asked first: %q", listed)
+	}
+}
+
 func TestGapsWithoutAnAsker(t *testing.T) {
 	w := openGaps(t)
 	ctx := asker(t, "a")

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -113,7 +114,7 @@ func (v *Verdicts) warn(ctx context.Context, err error) {
 // rather than kept for a disk that is full.
 func (v *Verdicts) Flush(ctx context.Context) error {
 	v.mu.Lock()
-	misses := slices.Collect(maps.Values(v.waiting))
+	misses := slices.SortedFunc(maps.Values(v.waiting), func(a, b Verdict) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Key, b.Key)) })
 	clear(v.waiting)
 	v.mu.Unlock()
 	if len(misses) == 0 {
