@@ -12,6 +12,7 @@ import (
 	"github.com/skillrouter/skillrouter/internal/errs"
 	"github.com/skillrouter/skillrouter/internal/principal"
 	"github.com/skillrouter/skillrouter/operational"
+	"github.com/skillrouter/skillrouter/router/kind"
 )
 
 // overdueAfter is how many seconds a message may wait for the acknowledgement that it asked for.
@@ -53,7 +54,7 @@ func (s *Server) asSaid(v *visit, messages []operational.Message) (list []said, 
 	for _, m := range messages {
 		one := said{Message: m, Text: m.Text(), Thread: cmp.Or(m.ThreadID, m.ID), Expired: m.ExpiresAt != nil && !s.now().Before(*m.ExpiresAt)}
 		if len(m.Context) > 0 {
-			one.Raw = indented(m.Context)
+			one.Raw = kind.Raw.Write(m.Context)
 			facts, _ := v.facts(m.Context) // it is an object, or shows nothing
 			one.More = slices.DeleteFunc(facts, func(f shownFact) bool { return f.Text != "" && strings.Contains(one.Text, f.Text) })
 		}

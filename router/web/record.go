@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/skillrouter/skillrouter/router/kind"
 )
 
 // record is an item by its members, in its own order, as JSON names them.
@@ -152,8 +153,8 @@ func (v *visit) facts(item any, without ...string) (facts []shownFact, err error
 			}
 		default:
 			f.Text, f.Path = v.named(m.Name, m.Value)
-			if text := indented([]byte(m.Value)); text != "" && strings.ContainsAny(m.Value[:1], "{[") {
-				f.Text, f.Code = text, true
+			if strings.ContainsAny(m.Value[:1], "{[") && json.Valid([]byte(m.Value)) {
+				f.Text, f.Code = kind.Raw.Write([]byte(m.Value)), true
 			}
 		}
 		switch {
@@ -191,15 +192,6 @@ func (v *visit) named(name, value string) (title, path string) {
 	}
 	of, _ := recordOf(item) // of what has members
 	return cmp.Or(of.titled(t.Title), value), pathOf(kind, value)
-}
-
-// indented is JSON as people read it.
-func indented(raw json.RawMessage) string {
-	var text bytes.Buffer
-	if json.Indent(&text, raw, "", "  ") != nil {
-		return ""
-	}
-	return text.String()
 }
 
 // toldPath is where a memory leads that an agent was told.
