@@ -122,7 +122,8 @@ func (a *App) wire(ctx context.Context, registry *prometheus.Registry) error {
 	}
 	p.patterns = lesson.NewPatterns(p.memory, lesson.PatternOptions{Options: learning.Options{Now: a.now, Log: a.log}, Rules: p.guards})
 	p.lessons = lesson.NewLessons(p.memory, lesson.Options{
-		Options: a.learningOptions(), Patterns: p.patterns, Escalations: p.crossing.rules, DomainOf: p.crossing.lessons.DomainOf, Relevance: lesson.RelevanceWeights{Similarity: a.config.Ranking.SimilarityWeight, Recency: 1 - a.config.Ranking.SimilarityWeight}, Rules: p.guards,
+		Options: a.learningOptions(), Patterns: p.patterns, Escalations: p.crossing.rules, DomainOf: p.crossing.lessons.DomainOf, Rules: p.guards,
+		Relevance: lesson.RelevanceWeights{Similarity: a.config.Ranking.SimilarityWeight, Recency: 1 - a.config.Ranking.SimilarityWeight},
 	})
 	if err := os.RemoveAll(filepath.Join(a.config.Data, indexesFolder)); err != nil {
 		a.log.Warn("what an earlier version kept of the search indexes cannot be removed", "error", err)

@@ -63,7 +63,7 @@ func TestCounts(t *testing.T) {
 }
 
 // mostProduct is how many lines the product may have. An issue that asks for fewer lowers it to what it reached; nothing raises it.
-const mostProduct = 138_858
+const mostProduct = 138_852
 
 // TestProductLines counts the product: every Go file that Git tracks, without tests, their support (packages named …test), scripts and test data.
 func TestProductLines(t *testing.T) {

@@ -92,7 +92,7 @@ func (u *Uses) Run(ctx context.Context) {
 	u.flush(last)
 }
 
-// flush writes what is counted. What cannot be written waits on.
+// flush writes the counts. Counts that it cannot write wait for the next time.
 func (u *Uses) flush(ctx context.Context) {
 	u.mu.Lock()
 	taken := u.waiting

@@ -281,7 +281,7 @@ func first(texts ...string) string {
 // for a text, JSON within a text for JSON, and what is not as it must be says nothing.
 type thing map[string]json.RawMessage
 
-// each yields what item makes of an object that is visited. What is none is refused.
+// each makes an item of each object that it visits, and refuses all that is no object.
 func each(yield func(Item) bool, item func(place string, t thing) Item) func(place string, text json.RawMessage) bool {
 	return func(place string, text json.RawMessage) bool {
 		var t thing

@@ -16,8 +16,8 @@ import (
 )
 
 // experienceOf makes an experience of a build, a verification, a validation or
-// an operation (docs/integrations.md has the table). What it does not know becomes
-// the problem's context, beside where it comes from.
+// an operation (docs/integrations.md has the table). Members that it does not know
+// become the problem's context, beside where it comes from.
 func experienceOf(d admitted) experience.Draft {
 	m := members(maps.Clone(d.Data))
 	draft := experience.Draft{
@@ -138,7 +138,7 @@ func metadataOf(m members) *experience.Metadata {
 	return &d
 }
 
-// lessonOf makes a lesson of what a peer has learned. What it does not know becomes the lesson's body.
+// lessonOf makes a lesson of what a peer has learned. Members that it does not know become the lesson's body.
 func lessonOf(d admitted) (lesson.Draft, error) {
 	m := members(maps.Clone(d.Data))
 	statement := m.text("statement", "lesson_statement", "lesson", "title", "content")
